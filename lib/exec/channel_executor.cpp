@@ -1,0 +1,241 @@
+#include "exec/channel_executor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "reduce/reduce.hpp"
+
+namespace sircl::exec {
+
+using cable::ChannelUse;
+using schedule::Algorithm;
+
+namespace {
+constexpr std::size_t kProgramLimit = 256;
+}
+
+ChannelExecutor::ChannelExecutor(Channels& channels, int rank, int ranks,
+                                 const transport::WindowShape& shape, schedule::Wiring wiring,
+                                 Waiter& waiter, LiveCounters& counters)
+    : channels_(channels),
+      rank_(rank),
+      ranks_(ranks),
+      wiring_(wiring),
+      waiter_(waiter),
+      counters_(counters),
+      slot_bytes_(shape.slot_bytes),
+      step_bytes_(std::max<std::size_t>(1, shape.slots / 4) * shape.slot_bytes),
+      inputs_(static_cast<std::size_t>(ranks)) {}
+
+std::size_t ChannelExecutor::piece_elements(const Operation& operation) const {
+  // How many equal messages the longest step's range is of the piece.
+  std::size_t parts = 1;
+  switch (operation.algorithm) {
+    case Algorithm::ring:
+      parts = operation.collective == schedule::Collective::all_reduce
+                  ? 2 * static_cast<std::size_t>(ranks_)
+                  : 2;
+      break;
+    case Algorithm::recursive_doubling:
+    case Algorithm::halving_doubling:
+      parts = 2;
+      break;
+    case Algorithm::direct:
+      parts = operation.collective == schedule::Collective::all_reduce
+                  ? static_cast<std::size_t>(ranks_)
+                  : 1;
+      break;
+    case Algorithm::exchange:
+    case Algorithm::path:
+      break;
+  }
+  const std::size_t room = step_bytes_ / size_of(operation.type);
+  const std::size_t piece = room > 128 ? (room - 64) / 64 * 64 : room;  // slices are rounded up to 64
+  return std::max<std::size_t>(1, piece) * parts;
+}
+
+Result<std::shared_ptr<const schedule::Program>> ChannelExecutor::program_for(
+    const Operation& operation, std::size_t begin, std::size_t length) {
+  fill_piece_counts(operation, ranks_, begin, length, counts_);
+  std::string key(3 + sizeof(int) + counts_.size() * sizeof(std::uint64_t), '\0');
+  key[0] = static_cast<char>(operation.collective);
+  key[1] = static_cast<char>(operation.algorithm);
+  std::memcpy(key.data() + 3, &operation.root, sizeof(int));
+  if (!counts_.empty()) {
+    std::memcpy(key.data() + 3 + sizeof(int), counts_.data(), counts_.size() * sizeof(std::uint64_t));
+  }
+  if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
+  schedule::Request request;
+  request.collective = operation.collective;
+  request.algorithm = operation.algorithm;
+  request.wiring = wiring_;
+  request.size = ranks_;
+  request.root = operation.root;
+  request.counts = counts_;
+  auto program = schedule::build(request, rank_);
+  if (!program) return program.status();
+  if (programs_.size() >= kProgramLimit) programs_.clear();
+  auto owned = std::make_shared<const schedule::Program>(*std::move(program));
+  programs_[key] = owned;
+  return owned;
+}
+
+Status ChannelExecutor::run(const Operation& operation) {
+  const std::size_t length = longest_block(operation);
+  const std::size_t piece = piece_elements(operation);
+  std::size_t begin = 0;
+  do {
+    auto program = program_for(operation, begin, piece);
+    if (!program) return program.status();
+    const std::size_t scratch = (*program)->scratch_elements * size_of(operation.type);
+    if (scratch_.size() < scratch) scratch_.resize(scratch);
+    Addresses addresses(operation, scratch_.data());
+    addresses.begin_piece(begin);
+    if (Status status = run_piece(operation, **program, addresses); !status.ok()) return status;
+    begin += piece;
+  } while (begin < length);
+  return {};
+}
+
+Status ChannelExecutor::run_piece(const Operation& operation, const schedule::Program& program,
+                                  const Addresses& addresses) {
+  cursors_.assign(program.streams.size(), Cursor{});
+  std::size_t open = program.streams.size();
+  failure_ = {};
+  std::size_t moved = 0;
+  // One sweep over the streams; true when all are done or something failed. Counts what it moved.
+  const auto sweep = [&] {
+    moved = 0;
+    open = 0;
+    for (std::size_t s = 0; s < program.streams.size(); ++s) {
+      const schedule::Stream& stream = program.streams[s];
+      while (cursors_[s].step < stream.steps.size()) {
+        const Move result =
+            advance(operation, stream, static_cast<std::uint32_t>(s), cursors_[s], addresses);
+        if (result == Move::failed) return true;
+        if (result == Move::blocked) break;
+        ++moved;
+      }
+      if (cursors_[s].step < stream.steps.size()) ++open;
+    }
+    return open == 0;
+  };
+  while (true) {
+    if (sweep()) break;
+    if (moved > 0) continue;
+    Status status = waiter_.wait(blocked_on_, [&] {
+      const bool ended = sweep();
+      return ended || moved > 0;
+    });
+    if (!status.ok()) return status;
+    if (open == 0 || !failure_.ok()) break;
+  }
+  return failure_;
+}
+
+ChannelExecutor::Move ChannelExecutor::fail(Status status) {
+  failure_ = std::move(status);
+  return Move::failed;
+}
+
+Status ChannelExecutor::lane_lost(int peer) {
+  const Status status = channels_.lane(peer)->status();
+  return status.ok() ? Status(StatusCode::internal, fmt::format("rank {} broke the channel protocol", peer))
+                     : status;
+}
+
+ChannelExecutor::Move ChannelExecutor::advance(const Operation& operation,
+                                               const schedule::Stream& stream, std::uint32_t number,
+                                               Cursor& cursor, const Addresses& addresses) {
+  const schedule::Step& step = stream.steps[cursor.step];
+  const std::size_t element = size_of(operation.type);
+  const std::uint64_t count = std::min<std::uint64_t>(step.count - cursor.done, slot_bytes_ / element);
+  const std::size_t bytes = count * element;
+
+  // Everything must be there before anything is done, so that a blocked step can simply be tried again.
+  taken_.clear();
+  for (std::size_t i = 0; i < step.operands.size(); ++i) {
+    const schedule::Operand& operand = step.operands[i];
+    if (operand.from == schedule::kLocal) {
+      inputs_[i] = addresses(operand.range, cursor.done);
+      continue;
+    }
+    cable::Channel& channel = channels_.get(operand.from, ChannelUse::collective);
+    auto message = channel.front(number);
+    if (!message && channel.lane().progress()) message = channel.front(number);
+    if (!message) {
+      blocked_on_ = operand.from;
+      if (channel.corrupt() || channel.lane().failed()) return fail(lane_lost(operand.from));
+      channel.flush_credits();
+      return Move::blocked;
+    }
+    if (message.header->tag.signature() != operation.tag.signature()) {
+      const int low = std::min(rank_, operand.from);
+      const auto mine = describe(operation.tag);
+      const auto other = describe(message.header->tag);
+      return fail({StatusCode::mismatch,
+                   fmt::format("operation {}: rank {} called {}, rank {} called {}; all ranks must "
+                               "call the same operations in the same order",
+                               operation.tag.sequence, low, low == rank_ ? mine : other,
+                               std::max(rank_, operand.from), low == rank_ ? other : mine)});
+    }
+    if (message.header->bytes != bytes) {
+      return fail({StatusCode::internal, fmt::format("rank {} sent {} bytes where {} were due",
+                                                     operand.from, message.header->bytes, bytes)});
+    }
+    inputs_[i] = message.payload;
+    taken_.emplace_back(operand.from, message);
+  }
+  for (const int to : step.send_to) {
+    cable::Channel& channel = channels_.get(to, ChannelUse::collective);
+    if (channel.can_send()) continue;
+    if (channel.lane().progress() && channel.can_send()) continue;
+    blocked_on_ = to;
+    if (channel.lane().failed()) return fail(lane_lost(to));
+    return Move::blocked;
+  }
+
+  const bool average = operation.op == ReduceOp::average && step.finish;
+  const bool combine = step.operands.size() > 1 || average;
+  const auto combine_into = [&](std::byte* value) {
+    if (bytes == 0) return;
+    if (combine) {
+      reduce::kernel(operation.type, operation.op)(inputs_.data(), step.operands.size(), value, count,
+                                                   average ? static_cast<std::uint32_t>(ranks_) : 1);
+    } else if (value != inputs_[0]) {
+      std::memcpy(value, inputs_[0], bytes);
+    }
+  };
+  if (step.store || step.send_to.size() != 1 || !combine) {
+    std::span<const std::byte> value(static_cast<const std::byte*>(inputs_[0]), bytes);
+    if (step.store) {
+      std::byte* kept = addresses(*step.store, cursor.done);
+      combine_into(kept);
+      value = {kept, bytes};
+    } else if (combine) {
+      built_.resize(slot_bytes_);  // allocates once
+      combine_into(built_.data());
+      value = {built_.data(), bytes};
+    }
+    for (const int to : step.send_to) {
+      channels_.get(to, ChannelUse::collective).send(operation.tag, number, bytes, value);
+    }
+  } else {
+    // Receive, reduce and forward in one pass: the sum is built in the slot of the next rank.
+    cable::Channel& channel = channels_.get(step.send_to.front(), ChannelUse::collective);
+    combine_into(channel.reserve());
+    channel.send_reserved(operation.tag, number, bytes, bytes);
+  }
+  LiveCounters::add(counters_.bytes_sent, bytes * step.send_to.size());
+  LiveCounters::add(counters_.bytes_received, bytes * taken_.size());
+  for (const auto& [peer, message] : taken_) {
+    channels_.get(peer, ChannelUse::collective).pop(message);
+  }
+  cursor.done += count;
+  if (cursor.done >= step.count) cursor = {cursor.step + 1, 0};
+  return Move::advanced;
+}
+
+}  // namespace sircl::exec

@@ -1,0 +1,66 @@
+// Runs schedules over channels: any algorithm, any transport.
+//
+// Streams of a program run side by side; within a stream steps run in order, cut into messages of at
+// most one slot. A step may have more messages than one, but no more than a quarter of the slots: then
+// all sends of a step fit the peer's window even while nobody receives, and rings cannot block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "exec/channels.hpp"
+#include "exec/operation.hpp"
+#include "exec/waiter.hpp"
+
+namespace sircl::exec {
+
+class ChannelExecutor {
+ public:
+  ChannelExecutor(Channels& channels, int rank, int ranks, const transport::WindowShape& shape,
+                  schedule::Wiring wiring, Waiter& waiter, LiveCounters& counters);
+
+  Status run(const Operation& operation);
+
+  /// Bytes of the longest message sequence of one step.
+  [[nodiscard]] std::size_t step_bytes() const noexcept { return step_bytes_; }
+
+ private:
+  struct Cursor {
+    std::size_t step = 0;
+    std::uint64_t done = 0;  ///< elements of the step
+  };
+  enum class Move { advanced, blocked, failed };
+
+  std::size_t piece_elements(const Operation& operation) const;
+  Result<std::shared_ptr<const schedule::Program>> program_for(const Operation& operation,
+                                                               std::size_t begin, std::size_t length);
+  Status run_piece(const Operation& operation, const schedule::Program& program,
+                   const Addresses& addresses);
+  Move advance(const Operation& operation, const schedule::Stream& stream, std::uint32_t number,
+               Cursor& cursor, const Addresses& addresses);
+  Move fail(Status status);
+  Status lane_lost(int peer);
+
+  Channels& channels_;
+  int rank_;
+  int ranks_;
+  schedule::Wiring wiring_;
+  Waiter& waiter_;
+  LiveCounters& counters_;
+  std::size_t slot_bytes_;
+  std::size_t step_bytes_;
+  std::unordered_map<std::string, std::shared_ptr<const schedule::Program>> programs_;
+  std::vector<std::uint64_t> counts_;
+  std::vector<std::byte> scratch_;
+  std::vector<std::byte> built_;  ///< a combined message for several receivers that is not kept
+  std::vector<const void*> inputs_;
+  std::vector<std::pair<int, cable::Channel::Message>> taken_;
+  std::vector<Cursor> cursors_;
+  int blocked_on_ = -1;
+  Status failure_;
+};
+
+}  // namespace sircl::exec

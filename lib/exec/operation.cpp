@@ -1,0 +1,83 @@
+#include "exec/operation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sircl::exec {
+
+using schedule::Collective;
+
+std::string describe(const transport::OperationTag& tag) {
+  const auto collective = static_cast<Collective>(tag.kind);
+  std::string text(schedule::to_string(collective));
+  if (collective == Collective::barrier) return text + "()";
+  text += fmt::format("({}", to_string(static_cast<DataType>(tag.type)));
+  const bool reduces = collective == Collective::all_reduce || collective == Collective::reduce ||
+                       collective == Collective::reduce_scatter;
+  if (reduces) text += fmt::format(", {}", to_string(static_cast<ReduceOp>(tag.op)));
+  text += fmt::format(", count {}", tag.count);
+  if (tag.counts_hash != 0) text += fmt::format(", unequal counts {:08x}", tag.counts_hash & 0xFFFFFFFF);
+  const bool rooted = collective == Collective::broadcast || collective == Collective::reduce ||
+                      collective == Collective::gather || collective == Collective::scatter;
+  if (rooted) text += fmt::format(", root {}", tag.root);
+  return text + ")";
+}
+
+bool wide_input(Collective collective) noexcept {
+  return collective == Collective::reduce_scatter || collective == Collective::scatter ||
+         collective == Collective::all_to_all;
+}
+
+bool wide_output(Collective collective) noexcept {
+  return collective == Collective::all_gather || collective == Collective::gather ||
+         collective == Collective::all_to_all;
+}
+
+std::size_t longest_block(const Operation& operation) noexcept {
+  if (operation.counts.empty()) return operation.count;
+  return *std::max_element(operation.counts.begin(), operation.counts.end());
+}
+
+void fill_piece_counts(const Operation& operation, int ranks, std::size_t begin, std::size_t length,
+                       std::vector<std::uint64_t>& counts) {
+  counts.clear();
+  if (operation.collective == Collective::barrier) return;
+  std::size_t blocks = 1;
+  const auto size = static_cast<std::size_t>(ranks);
+  if (operation.collective == Collective::all_to_all) {
+    blocks = size * size;
+  } else if (wide_input(operation.collective) || wide_output(operation.collective)) {
+    blocks = size;
+  }
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const std::size_t whole =
+        operation.counts.empty() ? operation.count : operation.counts[block % operation.counts.size()];
+    counts.push_back(std::min(length, whole - std::min(whole, begin)));
+  }
+}
+
+Addresses::Addresses(const Operation& operation, std::byte* scratch)
+    : operation_(operation),
+      scratch_(scratch),
+      element_(size_of(operation.type)),
+      wide_input_(wide_input(operation.collective)),
+      wide_output_(wide_output(operation.collective)) {}
+
+std::byte* Addresses::operator()(const schedule::Range& range) const noexcept {
+  if (range.buffer == schedule::Buffer::scratch) return scratch_ + range.offset * element_;
+  const bool input = range.buffer == schedule::Buffer::input;
+  std::size_t first = 0;
+  if (input ? wide_input_ : wide_output_) {
+    if (operation_.counts.empty()) {
+      first = range.block * operation_.count;
+    } else {
+      for (std::size_t block = 0; block < range.block; ++block) first += operation_.counts[block];
+    }
+  }
+  auto* base = input ? const_cast<std::byte*>(static_cast<const std::byte*>(operation_.in))
+                     : static_cast<std::byte*>(operation_.out);
+  return base + (first + piece_ + range.offset) * element_;
+}
+
+}  // namespace sircl::exec

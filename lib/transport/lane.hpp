@@ -1,0 +1,81 @@
+// The transport contract: a lane joins two endpoints, and each may put bytes into the other's window.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <string>
+
+#include "sircl/status.hpp"
+
+namespace sircl::transport {
+
+/// Flags are 64-bit words inside a window; this is how both sides look at one.
+inline std::atomic<std::uint64_t>& flag_at(std::byte* window, std::uint64_t offset) noexcept {
+  return *std::launder(reinterpret_cast<std::atomic<std::uint64_t>*>(window + offset));
+}
+
+/// One endpoint of a lane. Used by one thread at a time.
+///
+/// Ordering: a flag becomes visible in the peer's window only after the bytes of the same put, and puts
+/// become visible in posting order. Posting never blocks. Failure is sticky.
+class Lane {
+ public:
+  virtual ~Lane() = default;
+
+  /// The local window: what the peer puts arrives here.
+  [[nodiscard]] virtual std::byte* window() noexcept = 0;
+  /// Whether put() may be called now; false is the normal answer of a full queue.
+  [[nodiscard]] virtual bool can_put() noexcept = 0;
+  /// Writes `head` then `body` to the peer's window at `offset`, then sets the word at `flag_offset` to
+  /// `flag_value`. Both sources may be reused on return. Only after can_put().
+  virtual void put(std::uint64_t offset, std::span<const std::byte> head,
+                   std::span<const std::byte> body, std::uint64_t flag_offset,
+                   std::uint64_t flag_value) noexcept = 0;
+  /// The peer's window as local memory, or null where the peer is not mapped. Who writes there
+  /// calls put() with an empty body for the rest.
+  [[nodiscard]] virtual std::byte* mapped_peer() noexcept { return nullptr; }
+  /// Moves bytes that are under way. True when something may have changed.
+  virtual bool progress() noexcept = 0;
+  /// A descriptor that polls readable when something arrives; -1: none (see Transport::sleep).
+  [[nodiscard]] virtual int wait_fd() const noexcept { return -1; }
+  /// ok, or why nothing more will arrive or leave.
+  [[nodiscard]] virtual Status status() const = 0;
+  [[nodiscard]] virtual bool failed() const noexcept = 0;
+  /// Flags cost no message of their own here, so credits may be returned at once.
+  [[nodiscard]] virtual bool cheap_flags() const noexcept = 0;
+};
+
+class Board;
+
+/// All lanes of one rank, and what its ranks share.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// Null for the own rank.
+  [[nodiscard]] virtual Lane* lane(int peer) noexcept = 0;
+  /// The board of ranks that share a host, else null.
+  [[nodiscard]] virtual Board* board() noexcept { return nullptr; }
+  /// Where memory is shared between processes: bytes of the whole group; else of this rank.
+  [[nodiscard]] virtual std::size_t memory_bytes() const noexcept = 0;
+  /// To sleep without losing a wake-up: prepare_sleep(), look for work once more, then either
+  /// sleep() until something may have arrived (for `limit` at most) or cancel_sleep().
+  virtual void prepare_sleep() noexcept {}
+  virtual void cancel_sleep() noexcept {}
+  virtual void sleep(std::chrono::milliseconds limit) noexcept = 0;
+  /// Sends what is pending, for `limit` at most.
+  virtual void close(std::chrono::milliseconds limit) noexcept = 0;
+};
+
+/// Bytes of window that two channels per lane need, see cable/channel.hpp.
+struct WindowShape {
+  std::uint32_t slots = 0;
+  std::uint32_t slot_bytes = 0;
+  std::size_t window_bytes = 0;
+};
+
+}  // namespace sircl::transport
