@@ -35,8 +35,9 @@ void copy_streaming(void* out, const void* in, std::size_t bytes) noexcept;
 [[nodiscard]] std::vector<std::string> available_targets();
 /// The target whose kernels kernel() returns now.
 [[nodiscard]] std::string active_target();
-/// Makes kernel() return the kernels of `name` (any case) from now on; "" or "auto" returns to the best. An unknown or
-/// unsupported name changes nothing and lists the available ones. Not for use during an operation.
+/// Makes kernel() return the kernels of `name` (any case) from now on; "" or "auto" returns to the
+/// best. An unknown or unsupported name changes nothing and lists the available ones. Not for use
+/// during an operation.
 [[nodiscard]] Status force_target(std::string_view name);
 
 }  // namespace sircl::reduce
