@@ -68,14 +68,7 @@ Result<const BoardPlan*> BoardExecutor::plan_for(const Operation& operation, std
 Status BoardExecutor::compare(const Operation& operation, int peer) const {
   const std::uint64_t sequence = operation.tag.sequence;
   if (board_.signature(peer, sequence) == operation.tag.signature()) return {};
-  const int rank = board_.rank();
-  const auto mine = describe(operation.tag);
-  const auto other = describe(board_.tag(peer, sequence));
-  return {StatusCode::mismatch,
-          fmt::format("operation {}: rank {} called {}, rank {} called {}; all ranks must call the "
-                      "same operations in the same order",
-                      sequence, std::min(rank, peer), rank < peer ? mine : other,
-                      std::max(rank, peer), rank < peer ? other : mine)};
+  return mismatch(board_.rank(), operation.tag, peer, board_.tag(peer, sequence));
 }
 
 Status BoardExecutor::await(const Operation& operation, int peer, std::uint64_t value) {

@@ -172,14 +172,7 @@ ChannelExecutor::Move ChannelExecutor::advance(const Operation& operation,
       return Move::blocked;
     }
     if (message.header->tag.signature() != operation.tag.signature()) {
-      const int low = std::min(rank_, operand.from);
-      const auto mine = describe(operation.tag);
-      const auto other = describe(message.header->tag);
-      return fail({StatusCode::mismatch,
-                   fmt::format("operation {}: rank {} called {}, rank {} called {}; all ranks must "
-                               "call the same operations in the same order",
-                               operation.tag.sequence, low, low == rank_ ? mine : other,
-                               std::max(rank_, operand.from), low == rank_ ? other : mine)});
+      return fail(mismatch(rank_, operation.tag, operand.from, message.header->tag));
     }
     if (message.header->bytes != bytes) {
       return fail({StatusCode::internal, fmt::format("rank {} sent {} bytes where {} were due",

@@ -24,6 +24,15 @@ std::string describe(const transport::OperationTag& tag) {
   return text + ")";
 }
 
+Status mismatch(int rank, const transport::OperationTag& mine, int peer,
+                const transport::OperationTag& other) {
+  return {StatusCode::mismatch,
+          fmt::format("operation {}: rank {} called {}, rank {} called {}; all ranks must call the "
+                      "same operations in the same order",
+                      mine.sequence, std::min(rank, peer), describe(rank < peer ? mine : other),
+                      std::max(rank, peer), describe(rank < peer ? other : mine))};
+}
+
 bool wide_input(Collective collective) noexcept {
   return collective == Collective::reduce_scatter || collective == Collective::scatter ||
          collective == Collective::all_to_all;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "schedule/schedule.hpp"
+#include "sircl/status.hpp"
 #include "sircl/types.hpp"
 #include "transport/operation_tag.hpp"
 
@@ -27,6 +28,10 @@ struct Operation {
 
 /// "all_reduce(f32, sum, count 1024)" for messages.
 [[nodiscard]] std::string describe(const transport::OperationTag& tag);
+
+/// The one error for ranks that called different things; the same text on both sides.
+[[nodiscard]] Status mismatch(int rank, const transport::OperationTag& mine, int peer,
+                              const transport::OperationTag& other);
 
 /// Whether the input (output) of this collective has one block per rank.
 [[nodiscard]] bool wide_input(schedule::Collective collective) noexcept;

@@ -86,6 +86,7 @@ Status PointToPoint::progress_peer(int peer, bool& moved) {
     if (transfer.done == transfer.bytes) finish(sends, {});
   }
   if (!sends.empty() || !receives.empty()) moved = channel.lane().progress() || moved;
+  take_probes_from(peer, channel);
   while (!receives.empty()) {
     const auto message = channel.front(kData);
     if (!message) break;
@@ -135,11 +136,15 @@ void PointToPoint::take_probes() {
     if (peer == rank_) continue;
     cable::Channel& channel = channels_.get(peer, ChannelUse::point_to_point);
     channel.lane().progress();
-    while (const auto message = channel.front(kProbe)) {
-      const transport::OperationTag tag = message.header->tag;
-      channel.pop(message);
-      if (on_probe_) on_probe_(peer, tag);
-    }
+    take_probes_from(peer, channel);
+  }
+}
+
+void PointToPoint::take_probes_from(int peer, cable::Channel& channel) {
+  while (const auto message = channel.front(kProbe)) {
+    const transport::OperationTag tag = message.header->tag;
+    channel.pop(message);
+    if (on_probe_) on_probe_(peer, tag);
   }
 }
 

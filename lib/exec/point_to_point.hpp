@@ -47,6 +47,7 @@ class PointToPoint {
 
  private:
   Status progress_peer(int peer, bool& moved);
+  void take_probes_from(int peer, cable::Channel& channel);
   void finish(std::deque<Transfer>& queue, const Status& status);
 
   Channels& channels_;

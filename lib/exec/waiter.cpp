@@ -11,9 +11,9 @@ Status Waiter::overdue(int peer, const Backoff&) {
     slow_done_ = false;
   }
   const auto waited = now - began_;
-  if (waited > std::chrono::milliseconds(200) && !slow_done_) {
+  if (waited > std::chrono::milliseconds(200)) {
+    if (slow_) slow_(!slow_done_);
     slow_done_ = true;
-    if (slow_) slow_();
   }
   // What a rank sent before it left may still be under way, hence the second.
   if (peer >= 0 && waited > std::chrono::seconds(1) && left_[static_cast<std::size_t>(peer)].load()) {

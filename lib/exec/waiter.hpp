@@ -42,8 +42,8 @@ class Waiter {
 
   /// Work to do while waiting (sends and receives beside a collective).
   void set_idle(std::function<void()> idle) { idle_ = std::move(idle); }
-  /// Called once per wait that lasts long; may report what is wrong.
-  void set_slow(std::function<void()> slow) { slow_ = std::move(slow); }
+  /// Called now and then during a wait that lasts long (true the first time), to find out what is wrong.
+  void set_slow(std::function<void(bool first)> slow) { slow_ = std::move(slow); }
   void note_left(int rank) noexcept { left_[static_cast<std::size_t>(rank)].store(true); }
   [[nodiscard]] Failure& failure() noexcept { return failure_; }
 
@@ -86,7 +86,7 @@ class Waiter {
   LiveCounters& counters_;
   std::unique_ptr<std::atomic<bool>[]> left_;
   std::function<void()> idle_;
-  std::function<void()> slow_;
+  std::function<void(bool)> slow_;
   std::chrono::steady_clock::time_point began_{};
   bool slow_done_ = false;
 };

@@ -67,6 +67,8 @@ class Transport {
   virtual void prepare_sleep() noexcept {}
   virtual void cancel_sleep() noexcept {}
   virtual void sleep(std::chrono::milliseconds limit) noexcept = 0;
+  /// Ends a sleep of this rank early; from any thread.
+  virtual void wake() noexcept = 0;
   /// Sends what is pending, for `limit` at most.
   virtual void close(std::chrono::milliseconds limit) noexcept = 0;
 };

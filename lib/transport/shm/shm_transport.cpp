@@ -86,6 +86,7 @@ class ShmTransportImpl final : public ShmTransport {
     sys::futex_wait(header().bell, bell_, limit);
     header().sleepers.fetch_sub(1, std::memory_order_relaxed);
   }
+  void wake() noexcept override { board_.ring_bell(); }
   void close(std::chrono::milliseconds) noexcept override {}
 
  private:

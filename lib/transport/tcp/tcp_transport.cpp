@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -61,15 +62,17 @@ void tune(int fd) {
 class TcpTransport final : public Transport {
  public:
   TcpTransport(std::vector<std::unique_ptr<TcpLane>> lanes, const WindowShape& shape)
-      : lanes_(std::move(lanes)), shape_(shape) {
+      : lanes_(std::move(lanes)), shape_(shape), wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     for (const auto& lane : lanes_) {
       if (lane) polled_.push_back({lane->wait_fd(), POLLIN, 0});
     }
+    polled_.push_back({wake_fd_, POLLIN, 0});
   }
+  ~TcpTransport() override { ::close(wake_fd_); }
   std::string name() const override { return "tcp"; }
   Lane* lane(int peer) noexcept override { return lanes_[static_cast<std::size_t>(peer)].get(); }
   std::size_t memory_bytes() const noexcept override {
-    return polled_.size() * shape_.window_bytes;
+    return (lanes_.size() - 1) * shape_.window_bytes;
   }
   void sleep(std::chrono::milliseconds limit) noexcept override {
     std::size_t index = 0;
@@ -80,6 +83,12 @@ class TcpTransport final : public Transport {
       entry.events = static_cast<short>(POLLIN | (lane->output_pending() ? POLLOUT : 0));
     }
     poll(polled_.data(), polled_.size(), static_cast<int>(limit.count()));
+    std::uint64_t woken = 0;
+    if (polled_.back().revents != 0) (void)!read(wake_fd_, &woken, sizeof woken);
+  }
+  void wake() noexcept override {
+    const std::uint64_t one = 1;
+    (void)!write(wake_fd_, &one, sizeof one);
   }
   void close(std::chrono::milliseconds limit) noexcept override {
     const auto end = Clock::now() + limit;
@@ -92,6 +101,7 @@ class TcpTransport final : public Transport {
   std::vector<std::unique_ptr<TcpLane>> lanes_;
   std::vector<pollfd> polled_;
   WindowShape shape_;
+  int wake_fd_;
 };
 
 class TcpListenerImpl final : public TcpListener {

@@ -1,0 +1,69 @@
+// What a communicator says of itself: start-up block, counters.
+#include <fmt/format.h>
+
+#include "comm/communicator_impl.hpp"
+#include "reduce/reduce.hpp"
+
+namespace sircl::detail {
+
+Counters read_counters(CommunicatorImpl& impl) {
+  const exec::LiveCounters& live = impl.engine().counters();
+  const auto get = [](const std::atomic<std::uint64_t>& value) {
+    return value.load(std::memory_order_relaxed);
+  };
+  return {get(live.operations), get(live.bytes_in), get(live.bytes_sent),  get(live.bytes_received),
+          get(live.yields),     get(live.sleeps),   get(live.failures)};
+}
+
+std::string describe(CommunicatorImpl& impl) {
+  const Setup& setup = impl.setup();
+  Engine& engine = impl.engine();
+  std::string text = fmt::format(
+      "sircl {}: {} ranks, this is rank {}, found by {}\n"
+      "  Transport: sircl ({}), NCCL: absent\n"
+      "  all_reduce: 4 KiB by {}, 1 MiB by {}; kernels: {}\n"
+      "  memory: {:.1f} MiB {}\n",
+      version(), impl.size(), impl.rank(), setup.launch.source, engine.transport().name(),
+      schedule::to_string(engine.selection().choose(schedule::Collective::all_reduce, 4096).algorithm),
+      schedule::to_string(engine.selection().choose(schedule::Collective::all_reduce, 1 << 20).algorithm),
+      reduce::active_target(), static_cast<double>(engine.transport().memory_bytes()) / (1 << 20),
+      engine.transport().board() != nullptr ? "shared by all ranks" : "in this rank");
+  for (const config::Setting& setting : config::registry()) {
+    if (setup.settings.is_default(setting.name)) continue;
+    text += fmt::format("  {}={} (from {})\n", setting.name,
+                        setting.secret ? "***" : setup.settings.text(setting.name),
+                        setup.settings.source(setting.name));
+  }
+  text.pop_back();
+  return text;
+}
+
+std::string counters_json(CommunicatorImpl& impl) {
+  const Counters c = read_counters(impl);
+  return fmt::format(
+      R"({{"rank":{},"size":{},"transport":"{}","operations":{},"bytes_in":{},"bytes_sent":{},)"
+      R"("bytes_received":{},"yields":{},"sleeps":{},"failures":{}}})",
+      impl.rank(), impl.size(), impl.engine().transport().name(), c.operations, c.bytes_in,
+      c.bytes_sent, c.bytes_received, c.yields, c.sleeps, c.failures);
+}
+
+std::string counters_prometheus(CommunicatorImpl& impl) {
+  const Counters c = read_counters(impl);
+  const std::string labels = fmt::format("{{rank=\"{}\",transport=\"{}\"}}", impl.rank(),
+                                         impl.engine().transport().name());
+  std::string text;
+  const auto add = [&](const char* name, const char* help, std::uint64_t value) {
+    text += fmt::format("# HELP sircl_{0}_total {1}\n# TYPE sircl_{0}_total counter\nsircl_{0}_total{2} {3}\n",
+                        name, help, labels, value);
+  };
+  add("operations", "Operations completed", c.operations);
+  add("bytes_in", "User payload handed in, bytes", c.bytes_in);
+  add("bytes_sent", "Bytes put to other ranks", c.bytes_sent);
+  add("bytes_received", "Bytes read from other ranks", c.bytes_received);
+  add("yields", "Times a wait gave up the processor", c.yields);
+  add("sleeps", "Times a wait slept on an event", c.sleeps);
+  add("failures", "Operations that returned an error", c.failures);
+  return text;
+}
+
+}  // namespace sircl::detail

@@ -1,0 +1,260 @@
+#include "comm/engine.hpp"
+
+#include <sched.h>
+
+#include <utility>
+
+namespace sircl::detail {
+
+Status WorkState::wait() {
+  if (!done()) {
+    if (const auto engine = engine_.lock()) return engine->wait(*this);
+  }
+  done_.wait(false, std::memory_order_acquire);
+  return status_;
+}
+
+Engine::Engine(const EngineOptions& options, std::unique_ptr<transport::Transport> transport,
+               std::function<Status(const Status&)> verdict)
+    : options_(options),
+      transport_(std::move(transport)),
+      verdict_(std::move(verdict)),
+      waiter_(options.waiter, failure_, transport_.get(), counters_),
+      channels_(*transport_, options.ranks, options.shape),
+      selection_(options.selection),
+      streams_(channels_, options.rank, options.ranks, options.shape, schedule::Wiring::mesh, waiter_,
+               counters_),
+      transfers_(channels_, options.rank, options.ranks, options.shape.slot_bytes, counters_) {
+  if (transport::Board* board = transport_->board(); board != nullptr) {
+    boards_ = std::make_unique<exec::BoardExecutor>(*board, options.piece_bytes, waiter_, counters_);
+  }
+  waiter_.set_idle([this] { idle(); });
+  waiter_.set_slow([this](bool first) { slow(first); });
+  transfers_.set_on_probe([this](int peer, const transport::OperationTag& tag) {
+    if (current_ == nullptr || tag.sequence != current_->tag.sequence ||
+        tag.signature() == current_->tag.signature()) {
+      return;
+    }
+    (void)conclude(exec::mismatch(options_.rank, current_->tag, peer, tag));
+  });
+}
+
+Engine::~Engine() { stop(); }
+
+Status Engine::run(Job job) {
+  if (failure_.failed()) return failure_.status();
+  // The common case: a collective, nobody drives, nothing is queued. One exchange, no lock.
+  if (auto* operation = std::get_if<exec::Operation>(&job); operation != nullptr && take_seat()) {
+    if (queued_.load(std::memory_order_acquire) == 0 && collectives_.empty()) {
+      Status status = execute(*operation);
+      leave_seat();
+      return status;
+    }
+    leave_seat();
+  }
+  const auto work = submit(std::move(job), false);
+  return wait(*work);
+}
+
+std::shared_ptr<WorkState> Engine::submit(Job job, bool wake_worker) {
+  auto work = std::make_shared<WorkState>(weak_from_this());
+  {
+    const std::lock_guard lock(queue_mutex_);
+    queue_.push_back({std::move(job), work});
+    queued_.store(queue_.size(), std::memory_order_release);
+    if (wake_worker) {
+      unfinished_ = true;
+      start_worker();
+    }
+  }
+  if (wake_worker) queue_filled_.notify_one();
+  if (driving_.load(std::memory_order_relaxed)) transport_->wake();
+  return work;
+}
+
+Status Engine::wait(WorkState& work) {
+  Backoff backoff(options_.waiter.policy);
+  while (!work.done()) {
+    if (take_seat()) {
+      drive(&work);
+      leave_seat();
+      continue;
+    }
+    // Somebody else drives and sees the queue; sleep lightly, for it may leave the seat first.
+    if (backoff.pause()) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  return work.status_;
+}
+
+void Engine::leave_seat() noexcept {
+  const bool open = !transfers_.idle() || !collectives_.empty();
+  driving_.store(false, std::memory_order_release);
+  if (!open && queued_.load(std::memory_order_acquire) == 0) return;
+  {
+    const std::lock_guard lock(queue_mutex_);
+    unfinished_ = true;
+    if (worker_.joinable()) queue_filled_.notify_one();
+  }
+}
+
+void Engine::start_worker() {
+  if (!worker_.joinable() && !stopping_) worker_ = std::thread([this] { work(); });
+}
+
+void Engine::work() {
+  while (true) {
+    {
+      std::unique_lock lock(queue_mutex_);
+      queue_filled_.wait(lock, [this] { return stopping_ || unfinished_ || !queue_.empty(); });
+      if (stopping_) return;
+      unfinished_ = false;
+    }
+    Backoff backoff(options_.waiter.policy);
+    while (!take_seat()) {
+      if (backoff.pause()) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    drive(nullptr);
+    leave_seat();
+  }
+}
+
+void Engine::drain_queue() {
+  if (queued_.load(std::memory_order_acquire) == 0) return;
+  std::deque<Queued> taken;
+  {
+    const std::lock_guard lock(queue_mutex_);
+    taken.swap(queue_);
+    queued_.store(0, std::memory_order_release);
+  }
+  for (Queued& queued : taken) {
+    if (auto* transfer = std::get_if<exec::Transfer>(&queued.job)) {
+      transfer->finished = [this, work = std::move(queued.work)](const Status& status) {
+        count(status);
+        work->finish(status);
+      };
+      transfers_.post(std::move(*transfer));
+    } else {
+      collectives_.push_back(std::move(queued));
+    }
+  }
+}
+
+void Engine::count(const Status& status) {
+  exec::LiveCounters::add(status.ok() ? counters_.operations : counters_.failures, 1);
+}
+
+void Engine::drive(const WorkState* until) {
+  while (until == nullptr || !until->done()) {
+    drain_queue();
+    if (failure_.failed()) {
+      const Status status = failure_.status();
+      transfers_.fail_all(status);
+      while (!collectives_.empty()) {
+        collectives_.front().work->finish(status);
+        collectives_.pop_front();
+      }
+      if (queued_.load(std::memory_order_acquire) == 0) return;
+      continue;
+    }
+    if (!collectives_.empty()) {
+      Queued queued = std::move(collectives_.front());
+      collectives_.pop_front();
+      Status status = execute(std::get<exec::Operation>(queued.job));
+      queued.work->finish(std::move(status));
+      continue;
+    }
+    if (transfers_.idle()) return;
+    Status broken;
+    bool moved = false;
+    const Status waited = waiter_.wait(transfers_.awaited_peer(), [&] {
+      broken = transfers_.progress(moved);
+      return moved || !broken.ok() || queued_.load(std::memory_order_acquire) > 0 ||
+             transfers_.idle();
+    });
+    if (!broken.ok()) (void)conclude(broken);
+    if (!waited.ok()) (void)conclude(waited);
+  }
+}
+
+void Engine::idle() {
+  if (queued_.load(std::memory_order_relaxed) > 0) drain_queue();
+  if (transfers_.idle()) return;
+  bool moved = false;
+  if (Status status = transfers_.progress(moved); !status.ok()) (void)conclude(status);
+}
+
+void Engine::slow(bool first) {
+  // On boards every operation is compared by itself.
+  if (boards_ != nullptr || options_.ranks == 1) return;
+  if (first && current_ != nullptr) transfers_.probe(current_->tag);
+  transfers_.take_probes();
+}
+
+Status Engine::execute(exec::Operation& operation) {
+  if (failure_.failed()) return failure_.status();
+  current_ = &operation;
+  Status status = execute_inner(operation);
+  current_ = nullptr;
+  if (!status.ok()) status = conclude(status);
+  count(status);
+  return status;
+}
+
+Status Engine::execute_inner(exec::Operation& operation) {
+  const std::size_t bytes = exec::longest_block(operation) * size_of(operation.type);
+  const Choice choice = selection_.choose(operation.collective, bytes);
+  operation.algorithm = choice.algorithm;
+  transport::OperationTag& tag = operation.tag;
+  tag.sequence = ++sequence_;
+  tag.count = operation.count;
+  tag.root = operation.root;
+  tag.kind = static_cast<std::uint8_t>(operation.collective);
+  tag.type = static_cast<std::uint8_t>(operation.type);
+  tag.op = static_cast<std::uint8_t>(operation.op);
+  tag.algorithm = static_cast<std::uint8_t>(operation.algorithm);
+  for (const std::size_t count : operation.counts) {
+    tag.count += count;
+    tag.counts_hash = (tag.counts_hash ^ (count + 1)) * 0x9E3779B97F4A7C15ull;
+  }
+  exec::LiveCounters::add(counters_.bytes_in, bytes);
+  if (choice.on_board) return boards_->run(operation);
+  if (boards_ == nullptr) return streams_.run(operation);
+  boards_->enter(operation);
+  if (Status status = streams_.run(operation); !status.ok()) return status;
+  return boards_->check_all(operation);
+}
+
+Status Engine::conclude(const Status& status) {
+  if (!failure_.failed()) (void)failure_.set(verdict_ ? verdict_(status) : status);
+  return failure_.status();
+}
+
+void Engine::stop() {
+  {
+    const std::lock_guard lock(queue_mutex_);
+    if (stopping_) return;
+    stopping_ = true;
+  }
+  queue_filled_.notify_all();
+  // The worker may sit in a wait for a peer: only a failure gets it out of there.
+  bool open = queued_.load() > 0;
+  if (worker_.joinable() && driving_.load()) open = true;
+  if (open) {
+    (void)failure_.set({StatusCode::aborted,
+                        "the communicator was destroyed while operations were running; wait for them first"});
+    transport_->wake();
+  }
+  if (worker_.joinable()) worker_.join();
+  if (take_seat()) {
+    if (!transfers_.idle() || queued_.load() > 0) {
+      (void)failure_.set({StatusCode::aborted,
+                          "the communicator was destroyed while operations were running; wait for them first"});
+    }
+    drain_queue();
+    if (failure_.failed()) drive(nullptr);
+    leave_seat();
+  }
+  transport_->close(failure_.failed() ? std::chrono::milliseconds(0) : std::chrono::milliseconds(2000));
+}
+
+}  // namespace sircl::detail

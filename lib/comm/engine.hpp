@@ -1,0 +1,105 @@
+// Runs the operations of one communicator: collectives in order, sends and receives beside them.
+//
+// Whoever waits drives: a blocking call takes the driver's seat with one atomic exchange and runs its
+// operation in the caller's thread. Asynchronous operations are driven by a worker thread, which is
+// started with the first of them, or by a thread that waits for one.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <variant>
+
+#include "comm/selection.hpp"
+#include "comm/work_state.hpp"
+#include "exec/board_executor.hpp"
+#include "exec/channel_executor.hpp"
+#include "exec/point_to_point.hpp"
+
+namespace sircl::detail {
+
+struct EngineOptions {
+  int rank = 0;
+  int ranks = 1;
+  std::size_t piece_bytes = 0;
+  transport::WindowShape shape;
+  exec::WaiterOptions waiter;
+  SelectionRules selection;
+};
+
+using Job = std::variant<exec::Operation, exec::Transfer>;
+
+class Engine : public std::enable_shared_from_this<Engine> {
+ public:
+  /// `verdict` turns a local failure into the group's: the first that any rank reported.
+  Engine(const EngineOptions& options, std::unique_ptr<transport::Transport> transport,
+         std::function<Status(const Status&)> verdict);
+  ~Engine();
+
+  /// Runs it to its end.
+  Status run(Job job);
+  /// Queues it. `wake_worker`: false when the caller is going to wait (and so drive) itself.
+  std::shared_ptr<WorkState> submit(Job job, bool wake_worker);
+  Status wait(WorkState& work);
+
+  [[nodiscard]] Failure& failure() noexcept { return failure_; }
+  [[nodiscard]] const exec::LiveCounters& counters() const noexcept { return counters_; }
+  [[nodiscard]] transport::Transport& transport() noexcept { return *transport_; }
+  [[nodiscard]] const Selection& selection() const noexcept { return selection_; }
+  void note_left(int rank) { waiter_.note_left(rank); }
+  /// Ends running waits soon after failure() is set.
+  void wake() noexcept { transport_->wake(); }
+  /// Ends what is open, stops the worker, lets sent bytes drain. Idempotent.
+  void stop();
+
+ private:
+  struct Queued {
+    Job job;
+    std::shared_ptr<WorkState> work;
+  };
+
+  bool take_seat() noexcept { return !driving_.exchange(true, std::memory_order_acquire); }
+  void leave_seat() noexcept;
+  void drain_queue();
+  void drive(const WorkState* until);
+  Status execute(exec::Operation& operation);
+  Status execute_inner(exec::Operation& operation);
+  Status conclude(const Status& status);
+  void count(const Status& status);
+  void idle();
+  void slow(bool first);
+  void work();
+  void start_worker();
+
+  EngineOptions options_;
+  Failure failure_;
+  exec::LiveCounters counters_;
+  std::unique_ptr<transport::Transport> transport_;
+  std::function<Status(const Status&)> verdict_;
+  exec::Waiter waiter_;
+  exec::Channels channels_;
+  Selection selection_;
+  std::unique_ptr<exec::BoardExecutor> boards_;
+  exec::ChannelExecutor streams_;
+  exec::PointToPoint transfers_;
+
+  // Owned by whoever sits in the driver's seat.
+  std::atomic<bool> driving_{false};
+  std::deque<Queued> collectives_;
+  std::uint64_t sequence_ = 0;
+  const exec::Operation* current_ = nullptr;
+
+  std::mutex queue_mutex_;
+  std::condition_variable queue_filled_;
+  std::deque<Queued> queue_;
+  std::atomic<std::size_t> queued_{0};
+  bool unfinished_ = false;  ///< under queue_mutex_: open work was left for the worker
+  bool stopping_ = false;
+  std::thread worker_;
+};
+
+}  // namespace sircl::detail

@@ -1,0 +1,63 @@
+#include "comm/selection.hpp"
+
+namespace sircl::detail {
+
+using schedule::Algorithm;
+using schedule::Collective;
+
+namespace {
+
+// Measured with ring_allreduce_bench on a two-core x86-64 machine, four ranks; see bench/README.md.
+constexpr std::size_t kBoardOneshotMaxBytes = 16 * 1024;
+constexpr std::size_t kTcpDoublingMaxBytes = 32 * 1024;
+
+}  // namespace
+
+Selection::Selection(const SelectionRules& rules) : rules_(rules) {
+  if (!rules.forced) return;
+  for (int c = 0; c < schedule::kCollectiveCount; ++c) {
+    schedule::Request request;
+    request.collective = static_cast<Collective>(c);
+    request.algorithm = *rules.forced;
+    request.wiring = schedule::Wiring::mesh;
+    request.size = rules.ranks;
+    const auto size = static_cast<std::size_t>(rules.ranks);
+    std::size_t blocks = 1;
+    if (request.collective == Collective::all_to_all) {
+      blocks = size * size;
+    } else if (exec::wide_input(request.collective) || exec::wide_output(request.collective)) {
+      blocks = size;
+    } else if (request.collective == Collective::barrier) {
+      blocks = 0;
+    }
+    request.counts.assign(blocks, 1);
+    forced_for_[c] = schedule::supports(request).ok();
+  }
+}
+
+Choice Selection::choose(Collective collective, std::size_t bytes) const noexcept {
+  const auto board = [this](Algorithm algorithm) {
+    return rules_.shared_memory &&
+           (algorithm == Algorithm::direct || algorithm == Algorithm::exchange);
+  };
+  if (rules_.forced && forced_for_[static_cast<int>(collective)]) {
+    return {*rules_.forced, board(*rules_.forced)};
+  }
+  if (collective != Collective::all_reduce) return {Algorithm::direct, rules_.shared_memory};
+  if (rules_.shared_memory || rules_.exact) {
+    const std::size_t limit =
+        rules_.oneshot_max_bytes != 0 ? rules_.oneshot_max_bytes : kBoardOneshotMaxBytes;
+    return {bytes <= limit ? Algorithm::exchange : Algorithm::direct, rules_.shared_memory};
+  }
+  if (rules_.oneshot_max_bytes != 0 && bytes <= rules_.oneshot_max_bytes) {
+    return {Algorithm::exchange, false};
+  }
+  if (rules_.ranks == 4) {
+    return {bytes <= kTcpDoublingMaxBytes ? Algorithm::recursive_doubling
+                                          : Algorithm::halving_doubling,
+            false};
+  }
+  return {Algorithm::direct, false};
+}
+
+}  // namespace sircl::detail
