@@ -120,6 +120,15 @@ HWY_INLINE VecI demote(VecF f) {
                         value);
 }
 
+/// Whether any lane may be NaN: one test for four registers. Opposite infinities raise it too.
+HWY_INLINE bool may_hold_nan(VecF a0, VecF a1, VecF a2, VecF a3) {
+  return !hn::AllFalse(TagF(), hn::IsNaN(hn::Add(hn::Add(a0, a1), hn::Add(a2, a3))));
+}
+
+HWY_INLINE VecF canonical_nan(VecF a) {
+  return hn::IfThenElse(hn::IsNaN(a), hn::BitCast(TagF(), hn::Set(TagU(), 0x7FC00000u)), a);
+}
+
 HWY_INLINE VecF divide_f32(VecF a, std::uint32_t by) {
   return hn::Div(a, hn::Set(TagF(), static_cast<float>(by)));
 }

@@ -40,16 +40,16 @@ struct Bf16Traits {
 
   static HWY_INLINE Acc divide(Acc a, std::uint32_t by) { return divide_f32(a, by); }
 
-  // Adds what makes the upper half the nearest bf16, ties to even.
-  static HWY_INLINE hn::Vec<TagU> round(Acc a) {
+  // Makes the upper half the nearest bf16, ties to even: an odd upper half leaves its mark below
+  // the tie, where it tips the balance and disturbs nothing else. A NaN has no bits there to carry
+  // from.
+  static HWY_INLINE hn::Vec<TagU> round(hn::Vec<TagU> bits) {
     const TagU du;
-    const auto bits = hn::BitCast(du, a);
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1u));
-    const auto rounded = hn::Add(hn::Add(bits, hn::Set(du, 0x7FFFu)), odd);
-    return hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(a)), hn::Set(du, 0x7FC00000u), rounded);
+    const auto marked = hn::OrAnd(bits, hn::ShiftRight<16>(bits), hn::Set(du, 1u));
+    return hn::Add(marked, hn::Set(du, 0x7FFFu));
   }
 
-  static HWY_INLINE void store_pairs(std::uint32_t* to, Acc even, Acc odd) {
+  static HWY_INLINE void store_pairs(std::uint32_t* to, hn::Vec<TagU> even, hn::Vec<TagU> odd) {
     const TagU du;
     const hn::Repartition<std::uint16_t, TagU> d16;
     const auto low = hn::BitCast(d16, hn::ShiftRight<16>(round(even)));
@@ -57,9 +57,16 @@ struct Bf16Traits {
   }
 
   static HWY_INLINE void store(std::uint8_t* to, Acc a0, Acc a1, Acc a2, Acc a3) {
+    const TagU du;
+    if (HWY_UNLIKELY(may_hold_nan(a0, a1, a2, a3))) {
+      a0 = canonical_nan(a0);
+      a1 = canonical_nan(a1);
+      a2 = canonical_nan(a2);
+      a3 = canonical_nan(a3);
+    }
     auto* const p = reinterpret_cast<std::uint32_t*>(to);
-    store_pairs(p, a0, a1);
-    store_pairs(p + hn::Lanes(TagU()), a2, a3);
+    store_pairs(p, hn::BitCast(du, a0), hn::BitCast(du, a1));
+    store_pairs(p + hn::Lanes(du), hn::BitCast(du, a2), hn::BitCast(du, a3));
   }
 };
 
@@ -83,11 +90,16 @@ struct F16Traits {
   static HWY_INLINE Acc divide(Acc a, std::uint32_t by) { return divide_f32(a, by); }
 
   static HWY_INLINE void store_part(hwy::float16_t* to, Acc a) {
-    const Acc nan = hn::BitCast(TagF(), hn::Set(TagU(), 0x7FC00000u));
-    hn::StoreU(hn::DemoteTo(TagH(), hn::IfThenElse(hn::IsNaN(a), nan, a)), TagH(), to);
+    hn::StoreU(hn::DemoteTo(TagH(), a), TagH(), to);
   }
 
   static HWY_INLINE void store(std::uint8_t* to, Acc a0, Acc a1, Acc a2, Acc a3) {
+    if (HWY_UNLIKELY(may_hold_nan(a0, a1, a2, a3))) {
+      a0 = canonical_nan(a0);
+      a1 = canonical_nan(a1);
+      a2 = canonical_nan(a2);
+      a3 = canonical_nan(a3);
+    }
     auto* const p = reinterpret_cast<hwy::float16_t*>(to);
     const std::size_t lanes = hn::Lanes(TagF());
     store_part(p, a0);
