@@ -1,0 +1,26 @@
+// Runs the programs of all ranks on symbolic values.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "schedule/buffers.hpp"
+#include "schedule/schedule.hpp"
+#include "sircl/status.hpp"
+
+namespace sircl::schedule {
+
+/// How a simulation differs from the others; a correct schedule passes all of them.
+struct Conditions {
+  Placement placement = Placement::separate;
+  /// Messages that a rank may have under way to one other before its sends wait; 0: any number.
+  int window = 0;
+  /// Which of a rank's streams runs as far as it can before the others get a turn.
+  bool last_stream_first = false;
+};
+
+/// ok, or the first thing that is wrong: rank, stream, step and why.
+Status simulate(const Request& request, std::span<const Program> programs,
+                const Conditions& conditions);
+
+}  // namespace sircl::schedule
