@@ -68,6 +68,9 @@ HWY_INLINE void store_block(std::uint8_t* to, typename Traits::Acc a0, typename 
       a1 = Traits::divide(a1, divide_by);
       a2 = Traits::divide(a2, divide_by);
       a3 = Traits::divide(a3, divide_by);
+      if constexpr (requires { Traits::store_quotient(to, a0, a1, a2, a3); }) {
+        return Traits::store_quotient(to, a0, a1, a2, a3);
+      }
     }
   }
   Traits::store(to, a0, a1, a2, a3);

@@ -16,9 +16,10 @@ namespace sircl::reduce {
 /// out[i] = round(finish(in[0][i] op in[1][i] op ... op in[n-1][i])), combined from left to right.
 ///
 /// 16- and 8-bit floats are accumulated in f32 and rounded once, to nearest even; f32 and f64 are
-/// accumulated in their own type. `divide_by` > 1 divides before that rounding (average). With one
-/// input and divide_by 1 it is a copy. `out` may be exactly one of the inputs, but must not overlap
-/// one otherwise. Any alignment. The numeric rules are those of sircl/types.hpp.
+/// accumulated in their own type. `divide_by` > 1 divides before that rounding (average); only the
+/// sum kernels look at it. With one input and nothing to divide it is a copy. `out` may be exactly
+/// one of the inputs, but must not overlap one otherwise. Any alignment. The numeric rules are
+/// those of sircl/types.hpp.
 using Kernel = void (*)(const void* const* inputs, std::size_t input_count, void* out,
                         std::size_t count, std::uint32_t divide_by);
 
@@ -31,7 +32,7 @@ using Kernel = void (*)(const void* const* inputs, std::size_t input_count, void
 void copy_streaming(void* out, const void* in, std::size_t bytes) noexcept;
 
 /// Instruction-set targets compiled in and supported by this processor, best first
-/// ("AVX3_SPR", "AVX3", "AVX2", "SSE4", ..., "SCALAR").
+/// ("AVX3", "AVX2", "SSE4", "SCALAR"; "SVE2_128", "SVE2", "NEON", "SCALAR").
 [[nodiscard]] std::vector<std::string> available_targets();
 /// The target whose kernels kernel() returns now.
 [[nodiscard]] std::string active_target();

@@ -7,6 +7,7 @@
 // clang-format on
 #include <hwy/highway.h>
 
+#include "reduce/f8_sum-inl.hpp"
 #include "reduce/kernel_table.hpp"
 #include "reduce/loop-inl.hpp"
 #include "reduce/minifloat-inl.hpp"
@@ -61,15 +62,22 @@ struct F8Traits {
 
 using E4m3 = F8Traits<E4m3Format>;
 using E5m2 = F8Traits<E5m2Format>;
+#if SIRCL_REDUCE_HAS_F16
+using E4m3Sum = F8SumTraits<ScaledE4m3Format>;
+using E5m2Sum = F8SumTraits<E5m2Format>;
+#else
+using E4m3Sum = E4m3;
+using E5m2Sum = E5m2;
+#endif
 template <bool kIsMax>
 using OrderedE4m3 = OrderedTraits<std::int8_t, 0x7E, 0x7F, kIsMax>;
 template <bool kIsMax>
 using OrderedE5m2 = OrderedTraits<std::int8_t, 0x7C, 0x7E, kIsMax>;
 
 constexpr TypeKernels kTypes[] = {
-    {DataType::f8e4m3, reduce_all<E4m3, Sum>, reduce_all<E4m3, SaturatingProduct>,
+    {DataType::f8e4m3, reduce_all<E4m3Sum, Sum>, reduce_all<E4m3, SaturatingProduct>,
      reduce_all<OrderedE4m3<false>, Min>, reduce_all<OrderedE4m3<true>, Max>},
-    {DataType::f8e5m2, reduce_all<E5m2, Sum>, reduce_all<E5m2, SaturatingProduct>,
+    {DataType::f8e5m2, reduce_all<E5m2Sum, Sum>, reduce_all<E5m2, SaturatingProduct>,
      reduce_all<OrderedE5m2<false>, Min>, reduce_all<OrderedE5m2<true>, Max>},
 };
 const Family kFamily = {hwy::TargetName(HWY_TARGET), kTypes};

@@ -70,8 +70,7 @@ struct Bf16Traits {
   }
 };
 
-// Instructions where they exist and are exact: F16C and the Arm conversions are.
-#if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2) || !HWY_ARCH_X86
+#if SIRCL_REDUCE_HAS_F16
 struct F16Traits {
   using Element = std::uint16_t;
   using Acc = VecF;

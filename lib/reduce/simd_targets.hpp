@@ -19,3 +19,9 @@
 #ifndef HWY_AVX3_SPR
 #define HWY_AVX3_SPR 0LL
 #endif
+
+// Whether the target that is being compiled converts between f16 and f32 by instructions that are
+// exact, denormals included: F16C and those of Arm are. What Highway does elsewhere is not.
+#define SIRCL_REDUCE_HAS_F16                               \
+  (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128 && \
+   (!HWY_ARCH_X86 || HWY_TARGET <= HWY_AVX2))
