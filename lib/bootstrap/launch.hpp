@@ -25,6 +25,7 @@ struct Launch {
   int local_rank = 0;      ///< rank among those of this host when the launcher says so, else rank
   RootAddress root;
   std::string group;       ///< job name, so that two jobs on one host cannot meet by mistake
+  bool hub_elsewhere = false;  ///< the hub runs already (unique id): rank 0 does not start one
   std::string source;      ///< "SIRCL_*", "torchrun", "Open MPI", "PMI", "PMIx", "Slurm", or "single process"
 };
 

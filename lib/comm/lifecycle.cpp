@@ -24,6 +24,17 @@ WaitingHubs& waiting_hubs() {
   return hubs;
 }
 
+void configure_log(const config::Settings& settings) {
+  const std::string level = settings.text("SIRCL_DEBUG");
+  log::set_level(level == "trace"  ? log::Level::trace
+                 : level == "info" ? log::Level::info
+                 : level == "none" ? log::Level::none
+                                   : log::Level::warn);
+  if (const std::string file = settings.text("SIRCL_DEBUG_FILE"); !file.empty() && !log::set_file(file)) {
+    log::warn("cannot write SIRCL_DEBUG_FILE " + file + "; logging to stderr");
+  }
+}
+
 Result<std::shared_ptr<detail::CommunicatorImpl>> start(config::Settings settings,
                                                         bootstrap::Launch launch,
                                                         std::unique_ptr<bootstrap::Root> root,
@@ -48,7 +59,7 @@ std::string_view version() noexcept { return SIRCL_VERSION; }
 Result<Communicator> Communicator::create(const Options& options) {
   auto settings = config::Settings::load(options.values());
   if (!settings) return settings.status();
-  log::configure(*settings);
+  configure_log(*settings);
   auto launch = bootstrap::detect_launch(*settings);
   if (!launch) return launch.status();
   auto impl = start(*std::move(settings), *std::move(launch), nullptr, options);
@@ -64,7 +75,7 @@ Result<Communicator> Communicator::create(const UniqueId& id, int rank, int size
   }
   auto settings = config::Settings::load(options.values());
   if (!settings) return settings.status();
-  log::configure(*settings);
+  configure_log(*settings);
   const auto parts = bootstrap::decode_unique_id(id);
   if (!parts) return parts.status();
   bootstrap::Launch launch;
@@ -96,13 +107,14 @@ Result<UniqueId> make_unique_id(int size, const Options& options) {
   }
   auto settings = config::Settings::load(options.values());
   if (!settings) return settings.status();
-  auto hub = bootstrap::start_hub(*settings, size, bootstrap::random_group());
-  if (!hub) return hub.status();
-  auto id = bootstrap::encode_unique_id({hub->root->host(), hub->root->port(), hub->group});
+  const std::string group = bootstrap::random_group();
+  auto root = bootstrap::start_root(*settings, settings->text("SIRCL_TCP_HOST"), 0, size, group);
+  if (!root) return root.status();
+  auto id = bootstrap::encode_unique_id({(*root)->host(), (*root)->port(), group});
   if (!id) return id.status();
   WaitingHubs& hubs = waiting_hubs();
   const std::lock_guard lock(hubs.mutex);
-  hubs.by_group[hub->group] = std::move(hub->root);
+  hubs.by_group[group] = *std::move(root);
   return id;
 }
 

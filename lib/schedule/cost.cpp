@@ -37,6 +37,11 @@ Result<double> predict(const Request& request, std::size_t element_bytes,
 
 Result<Algorithm> choose(Collective collective, Wiring wiring, int size, std::uint64_t bytes,
                          const Parameters& parameters, std::span<const Algorithm> allowed) {
+  // supports() would say so too, but only after an array of counts has been made.
+  if (size < 1 || size > kMaxRanks) {
+    return {StatusCode::invalid_argument,
+            fmt::format("schedule: {} ranks; 1 to {} are possible", size, kMaxRanks)};
+  }
   std::optional<Algorithm> best;
   double best_us = std::numeric_limits<double>::infinity();
   Status reason;
@@ -49,8 +54,7 @@ Result<Algorithm> choose(Collective collective, Wiring wiring, int size, std::ui
     const bool is_allowed = allowed.empty() || std::find(allowed.begin(), allowed.end(),
                                                          request.algorithm) != allowed.end();
     if (!is_allowed) continue;
-    request.counts.assign(block_count(collective, static_cast<std::size_t>(std::max(size, 0))),
-                          bytes);
+    request.counts.assign(block_count(collective, static_cast<std::size_t>(size)), bytes);
     const auto predicted = predict(request, 1, parameters);
     if (!predicted) {
       if (reason.ok()) reason = predicted.status();

@@ -64,10 +64,13 @@ struct Operand {
 
 /// Combines the operands from left to right (one operand: a plain move), rounds once, keeps the
 /// value in `store` if there is one, and sends it to every rank of `send_to`.
-/// All operands, the store and the messages have `count` elements. Executors may cut a step into
+/// All operands, the store and the messages have `count` elements: at least one, except in a barrier,
+/// whose messages are empty and are sent all the same. In place, store and operand may be the same memory. Executors may cut a step into
 /// chunks and run it chunk by chunk (cut-through), always in the order of the list.
 struct Step {
-  std::uint16_t round = 0;          ///< for checker and cost model: messages sent in the same round travel at once
+  /// For checker and cost model: messages sent in the same round travel at once. A step that sends
+  /// nothing has a round after that of its last message.
+  std::uint16_t round = 0;
   std::uint64_t count = 0;
   std::vector<Operand> operands;
   std::optional<Range> store;
@@ -78,7 +81,8 @@ struct Step {
 
 /// Steps of one rank that run strictly one after the other. Streams of a rank run beside each other
 /// and use disjoint channels or disjoint turns on them: the n-th message of stream s that rank a sends to
-/// rank b is the n-th that rank b's stream s receives from a.
+/// rank b is the n-th that rank b's stream s receives from a. Executors give every ordered pair of ranks
+/// room for kWindowMessages (checker.hpp) messages of the longest step, all streams together.
 struct Stream {
   std::vector<Step> steps;
 };

@@ -15,6 +15,9 @@ namespace sircl::schedule {
 /// type.
 inline constexpr std::uint64_t kSliceElements = 64;
 
+/// More ranks are refused.
+inline constexpr int kMaxRanks = 1024;
+
 /// A run of elements inside a block.
 struct Slice {
   std::uint64_t offset = 0;

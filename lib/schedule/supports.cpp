@@ -6,8 +6,6 @@
 namespace sircl::schedule {
 namespace {
 
-constexpr int kMaxRanks = 1024;
-
 Status unsupported(const Request& request, std::string_view why) {
   return {StatusCode::unsupported,
           fmt::format("no schedule for {} with algorithm {}, {} ranks on a {}: {}",

@@ -1,3 +1,3 @@
 foreach(part dispatch fuzz rounding values)
-  sircl_test(reduce_${part} unit SOURCES unit/reduce_${part}.cpp LINK sircl_internal)
+  sircl_test(reduce_${part} unit SOURCES reduce_${part}.cpp LINK sircl_internal)
 endforeach()

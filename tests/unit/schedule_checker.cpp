@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "schedule/simulation.hpp"
 #include "unit/schedule_support.hpp"
 
 namespace sircl::schedule::test {
@@ -201,6 +202,33 @@ TEST_CASE("order of addition") {
   CHECK(has(fault(request, programs), "rank 3 output block 0: is added in another order"));
 }
 
+TEST_CASE("a sum in two steps is not rounded once") {
+  const Request request = request_of(Collective::reduce, Algorithm::direct, Wiring::mesh, 3, 10);
+  auto programs = programs_of(request);
+  programs[0].scratch_elements = 10;
+  Step last = steps(programs, 0)[0];
+  Step first = last;
+  first.operands = {received(1), received(2)};
+  first.store = scratch(0, 10);
+  first.finish = false;
+  last.operands = {last.operands[0], local(scratch(0, 10))};
+  steps(programs, 0) = {first, last};
+  CHECK(has(fault(request, programs), "not formed in one step in rank order"));
+}
+
+TEST_CASE("rounds that do not follow each other") {
+  const Request request = ring_all_reduce();
+  auto programs = programs_of(request);
+  steps(programs, 2)[1].round = 0;
+  CHECK(has(fault(request, programs), "is in round 0 but needs a message of round 0"));
+
+  const Request direct =
+      request_of(Collective::all_reduce, Algorithm::direct, Wiring::mesh, 3, 1024);
+  programs = programs_of(direct);
+  steps(programs, 1)[0].round = 1;
+  CHECK(has(fault(direct, programs), "its round lies before that of the last step"));
+}
+
 TEST_CASE("streams that disturb each other") {
   const Request request = ring_all_reduce();
   auto programs = programs_of(request);
@@ -211,20 +239,20 @@ TEST_CASE("streams that disturb each other") {
 }
 
 TEST_CASE("what is safe with two buffers only") {
-  // all_reduce that stores the sum before it has sent the contribution.
+  // Rank 0 uses the output as working space before its contribution is sent.
   const Request request =
-      request_of(Collective::all_reduce, Algorithm::direct, Wiring::mesh, 2, 256);
+      request_of(Collective::all_reduce, Algorithm::exchange, Wiring::mesh, 2, 256);
   auto programs = programs_of(request);
-  for (int rank = 0; rank < 2; ++rank) {
-    auto& list = steps(programs, rank);
-    Step early = list[0];
-    early.send_to.clear();
-    early.store = output({static_cast<std::uint64_t>(rank) * 128, 128});
-    list.insert(list.begin(), early);
+  Step note;
+  note.count = 128;
+  note.operands = {local(input({0, 128}))};
+  note.store = output({128, 128});
+  steps(programs, 0).insert(steps(programs, 0).begin(), note);
+  CHECK(simulate(request, programs, {Placement::separate, 0, false}).ok());
+  for (const bool last_stream_first : {false, true}) {
+    CHECK_FALSE(simulate(request, programs, {Placement::in_place, 0, last_stream_first}).ok());
   }
-  const std::string text = fault(request, programs);
-  CHECK(has(text, "overwrites what a later chunk of it reads") == false);
-  CHECK_FALSE(text.empty());
+  CHECK(has(fault(request, programs), "combines element"));
 
   // A step whose store overlaps its operand, shifted: chunks would read what earlier chunks wrote.
   std::vector<Program> shifted = programs_of(request);

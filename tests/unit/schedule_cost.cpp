@@ -110,6 +110,8 @@ TEST_CASE("short messages count rounds, long ones count bytes") {
   CHECK(*choose(Collective::all_reduce, Wiring::ring, 4, 64, cable, only) == Algorithm::ring);
   const auto refused = choose(Collective::all_to_all, Wiring::ring, 4, 64, cable);
   CHECK(refused.status().code() == StatusCode::unsupported);
+  CHECK(choose(Collective::all_gather, Wiring::mesh, 2000000000, 64, cable).status().code() ==
+        StatusCode::invalid_argument);
   const Algorithm doubling[] = {Algorithm::recursive_doubling};
   CHECK_FALSE(choose(Collective::all_reduce, Wiring::ring, 5, 64, cable, doubling).ok());
 }

@@ -1,1 +1,1 @@
-sircl_test(topology_fabric unit SOURCES unit/topology_fabric.cpp LINK sircl_internal)
+sircl_test(topology_fabric unit SOURCES topology_fabric.cpp LINK sircl_internal)
