@@ -1,7 +1,8 @@
-// Collective algorithms as data: who combines which ranges, keeps them where, and sends them to whom.
+// Collective algorithms as data: who combines which ranges, keeps them where, and sends them to
+// whom.
 //
-// A schedule is a pure function of (collective, algorithm, ranks, rank, root, counts). Executors run
-// it, the checker proves it, the cost model predicts it; nothing else describes an algorithm.
+// A schedule is a pure function of (collective, algorithm, ranks, rank, root, counts). Executors
+// run it, the checker proves it, the cost model predicts it; nothing else describes an algorithm.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +16,22 @@
 namespace sircl::schedule {
 
 enum class Collective : std::uint8_t {
-  all_reduce, all_gather, reduce_scatter, broadcast, reduce, gather, scatter, all_to_all, barrier,
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  broadcast,
+  reduce,
+  gather,
+  scatter,
+  all_to_all,
+  barrier,
 };
 inline constexpr int kCollectiveCount = 9;
 
 enum class Algorithm : std::uint8_t {
-  direct,              ///< every pair is connected (ranks of one host, or a full mesh): reduce-scatter
-                       ///< to the owner of each block, then everybody fetches; 2 rounds
-  exchange,            ///< everybody's block reaches everybody, sum locally in rank order
+  direct,    ///< every pair is connected (ranks of one host, or a full mesh): reduce-scatter
+             ///< to the owner of each block, then everybody fetches; 2 rounds
+  exchange,  ///< everybody's block reaches everybody, sum locally in rank order
   recursive_doubling,  ///< four ranks: two perfect matchings, halves in opposite order
   halving_doubling,    ///< four ranks: same pairing, reduce-scatter then all-gather
   ring,                ///< bidirectional ring, both halves at once
@@ -55,7 +64,8 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-/// One contribution to a step: the next message from rank `from`, or (from == kLocal) a local range.
+/// One contribution to a step: the next message from rank `from`, or (from == kLocal) a local
+/// range.
 inline constexpr int kLocal = -1;
 struct Operand {
   int from = kLocal;
@@ -64,9 +74,10 @@ struct Operand {
 
 /// Combines the operands from left to right (one operand: a plain move), rounds once, keeps the
 /// value in `store` if there is one, and sends it to every rank of `send_to`.
-/// All operands, the store and the messages have `count` elements: at least one, except in a barrier,
-/// whose messages are empty and are sent all the same. In place, store and operand may be the same memory. Executors may cut a step into
-/// chunks and run it chunk by chunk (cut-through), always in the order of the list.
+/// All operands, the store and the messages have `count` elements: at least one, except in a
+/// barrier, whose messages are empty and are sent all the same. In place, store and operand may be
+/// the same memory. Executors may cut a step into chunks and run it chunk by chunk (cut-through),
+/// always in the order of the list.
 struct Step {
   /// For checker and cost model: messages sent in the same round travel at once. A step that sends
   /// nothing has a round after that of its last message.
@@ -75,14 +86,15 @@ struct Step {
   std::vector<Operand> operands;
   std::optional<Range> store;
   std::vector<int> send_to;
-  bool reduce = false;              ///< more than one contribution is combined here or before
-  bool finish = false;              ///< the value is complete: an average divides here
+  bool reduce = false;  ///< more than one contribution is combined here or before
+  bool finish = false;  ///< the value is complete: an average divides here
 };
 
 /// Steps of one rank that run strictly one after the other. Streams of a rank run beside each other
-/// and use disjoint channels or disjoint turns on them: the n-th message of stream s that rank a sends to
-/// rank b is the n-th that rank b's stream s receives from a. Executors give every ordered pair of ranks
-/// room for kWindowMessages (checker.hpp) messages of the longest step, all streams together.
+/// and use disjoint channels or disjoint turns on them: the n-th message of stream s that rank a
+/// sends to rank b is the n-th that rank b's stream s receives from a. Executors give every ordered
+/// pair of ranks room for kWindowMessages (checker.hpp) messages of the longest step, all streams
+/// together.
 struct Stream {
   std::vector<Step> steps;
 };
@@ -95,10 +107,10 @@ struct Program {
 };
 
 /// What is to be done. `counts[b]` is the number of elements of block b in this piece:
-/// all_reduce, broadcast, reduce: one entry. all_gather, gather, scatter, reduce_scatter: one per rank.
-/// all_to_all: size*size entries, counts[s*size + d] elements go from s to d (input block d, output block s).
-/// barrier: empty (messages of zero elements are sent).
-/// Narrow sides have block 0 only: input of all_gather and gather, output of scatter and reduce_scatter.
+/// all_reduce, broadcast, reduce: one entry. all_gather, gather, scatter, reduce_scatter: one per
+/// rank. all_to_all: size*size entries, counts[s*size + d] elements go from s to d (input block d,
+/// output block s). barrier: empty (messages of zero elements are sent). Narrow sides have block 0
+/// only: input of all_gather and gather, output of scatter and reduce_scatter.
 struct Request {
   Collective collective = Collective::all_reduce;
   Algorithm algorithm = Algorithm::ring;
