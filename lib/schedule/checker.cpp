@@ -197,9 +197,9 @@ Status check_programs(const Request& request, std::span<const Program> programs)
     }
   }
   constexpr Conditions kConditions[] = {
-      {Placement::separate, 0, false},
-      {Placement::in_place, kWindowMessages, false},
-      {Placement::in_place, kWindowMessages, true},
+      {Placement::separate, 0, Turns::run_ahead},
+      {Placement::in_place, kWindowMessages, Turns::run_ahead},
+      {Placement::in_place, kWindowMessages, Turns::alternate},
   };
   for (const Conditions& conditions : kConditions) {
     Status status = simulate(request, programs, conditions);

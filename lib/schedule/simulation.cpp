@@ -46,9 +46,11 @@ class Simulation {
       moved = false;
       for (int rank = 0; rank < request_.size; ++rank) {
         const int streams = static_cast<int>(state(rank).next.size());
-        for (int i = 0; i < streams; ++i) {
-          const int stream = conditions_.last_stream_first ? streams - 1 - i : i;
-          while (failure_.ok() && advance(rank, stream)) moved = true;
+        for (int stream = 0; stream < streams; ++stream) {
+          while (failure_.ok() && advance(rank, stream)) {
+            moved = true;
+            if (conditions_.turns == Turns::alternate) break;
+          }
         }
       }
     }

@@ -10,13 +10,18 @@
 
 namespace sircl::schedule {
 
+/// Who moves next. With bounded channels the streams of a rank compete for the room.
+enum class Turns : std::uint8_t {
+  run_ahead,  ///< a stream goes as far as it can
+  alternate,  ///< every stream does one step
+};
+
 /// How a simulation differs from the others; a correct schedule passes all of them.
 struct Conditions {
   Placement placement = Placement::separate;
   /// Messages that a rank may have under way to one other before its sends wait; 0: any number.
   int window = 0;
-  /// Which of a rank's streams runs as far as it can before the others get a turn.
-  bool last_stream_first = false;
+  Turns turns = Turns::run_ahead;
 };
 
 /// ok, or the first thing that is wrong: rank, stream, step and why.

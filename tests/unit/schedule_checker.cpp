@@ -164,6 +164,35 @@ TEST_CASE("more messages under way than there is room for") {
   CHECK(has(fault(request, programs), "waits for ever"));
 }
 
+TEST_CASE("streams that take the room from each other") {
+  // In either stream rank 1 takes three messages of rank 0 only when rank 2 tells it to, which rank
+  // 0 causes after it has sent them. One stream alone fits the window; two that hold half of it do
+  // not.
+  const Request request = request_of(Collective::barrier, Algorithm::direct, Wiring::mesh, 3, 0);
+  const auto step = [](int round, std::vector<Operand> operands, std::vector<int> to) {
+    Step result;
+    result.round = static_cast<std::uint16_t>(round);
+    result.operands = std::move(operands);
+    result.send_to = std::move(to);
+    return result;
+  };
+  const Operand nothing = local(Range{});
+  std::vector<Program> programs(3);
+  for (Program& program : programs) program.rounds = 2;
+  for (int stream = 0; stream < 2; ++stream) {
+    const Step send = step(0, {nothing}, {1});
+    const Step take = step(2, {received(0)}, {});
+    programs[0].streams.push_back({{send, send, send, step(0, {nothing}, {2})}});
+    programs[1].streams.push_back({{step(2, {received(2)}, {}), take, take, take}});
+    programs[2].streams.push_back({{step(1, {received(0)}, {1})}});
+  }
+  const auto outcome = [&](Turns turns) {
+    return simulate(request, programs, {Placement::separate, kWindowMessages, turns}).message();
+  };
+  CHECK(has(outcome(Turns::run_ahead), "leaves the barrier"));
+  CHECK(has(outcome(Turns::alternate), "waits for ever"));
+}
+
 TEST_CASE("a barrier that lets somebody go too early") {
   const Request request = request_of(Collective::barrier, Algorithm::ring, Wiring::ring, 6, 0);
   auto programs = programs_of(request);
@@ -248,9 +277,9 @@ TEST_CASE("what is safe with two buffers only") {
   note.operands = {local(input({0, 128}))};
   note.store = output({128, 128});
   steps(programs, 0).insert(steps(programs, 0).begin(), note);
-  CHECK(simulate(request, programs, {Placement::separate, 0, false}).ok());
-  for (const bool last_stream_first : {false, true}) {
-    CHECK_FALSE(simulate(request, programs, {Placement::in_place, 0, last_stream_first}).ok());
+  CHECK(simulate(request, programs, {Placement::separate, 0, Turns::run_ahead}).ok());
+  for (const Turns turns : {Turns::run_ahead, Turns::alternate}) {
+    CHECK_FALSE(simulate(request, programs, {Placement::in_place, 0, turns}).ok());
   }
   CHECK(has(fault(request, programs), "combines element"));
 
