@@ -61,6 +61,7 @@ struct JoinOptions {
   std::string secret;
   std::string label;  ///< "host:pid" of this process, for messages that name a rank
   std::chrono::milliseconds startup_timeout{600'000};
+  bool once = false;  ///< one attempt to reach the root, no retries
   /// Called on the member's own thread. Must not call back into the member, and must not block.
   std::function<void(const Notice&)> on_notice;
 };

@@ -141,7 +141,7 @@ Result<Joined> join_group(const Launch& launch, const config::Settings& settings
       options.group = found->group;
       // A file of an earlier run leads nowhere or to strangers; then the next one is waited for.
       JoinOptions once = options;
-      once.startup_timeout = std::chrono::milliseconds(0);
+      once.once = true;
       auto member = Member::join(once);
       if (member) {
         joined.member = *std::move(member);

@@ -199,7 +199,7 @@ Result<std::unique_ptr<Member>> Member::join(const JoinOptions& options) {
       return {fd.status().code(), fmt::format("rank {} was refused by the root at {}:{}: {}", options.rank, options.host,
                                               options.port, fd.status().message())};
     }
-    if (Clock::now() >= end) {
+    if (options.once || Clock::now() >= end) {
       return {StatusCode::unreachable,
               fmt::format("rank {} cannot reach the root at {}:{} after {} s ({}); is rank 0 running, and is SIRCL_ROOT "
                           "(or MASTER_ADDR) an address that this host reaches?",
