@@ -14,6 +14,7 @@ using schedule::Algorithm;
 
 namespace {
 constexpr std::size_t kProgramLimit = 256;
+constexpr std::uint32_t kGreeting = 0xFFFFFFFF;  // a stream of its own
 }
 
 ChannelExecutor::ChannelExecutor(Channels& channels, int rank, int ranks,
@@ -82,10 +83,66 @@ Result<std::shared_ptr<const schedule::Program>> ChannelExecutor::program_for(
   return owned;
 }
 
+template <typename Call>
+Status ChannelExecutor::each_counterpart(const Operation& operation, bool sending_side, Call&& call) {
+  using schedule::Collective;
+  const bool from_root = operation.collective == Collective::broadcast ||
+                         operation.collective == Collective::scatter;
+  const bool to_root = operation.collective == Collective::reduce ||
+                       operation.collective == Collective::gather;
+  if (!from_root && !to_root) return {};
+  const bool is_root = rank_ == operation.root;
+  const bool sends = is_root == from_root;
+  if (sends != sending_side) return {};
+  if (!is_root) return call(operation.root);
+  for (int peer = 0; peer < ranks_; ++peer) {
+    if (peer == rank_) continue;
+    if (Status status = call(peer); !status.ok()) return status;
+  }
+  return {};
+}
+
+// Where bytes flow one way only, the sender would never hear what the others called. So whoever only
+// receives greets those it receives from, and they wait for that before they return.
+Status ChannelExecutor::greet(const Operation& operation) {
+  return each_counterpart(operation, false, [&](int peer) {
+    cable::Channel& channel = channels_.get(peer, ChannelUse::collective);
+    Status status = waiter_.wait(peer, [&] {
+      return channel.can_send() || channel.lane().failed() ||
+             (channel.lane().progress() && channel.can_send());
+    });
+    if (!status.ok()) return status;
+    if (channel.lane().failed()) return lane_lost(peer);
+    channel.send(operation.tag, kGreeting, 0, {});
+    return status;
+  });
+}
+
+Status ChannelExecutor::await_greetings(const Operation& operation) {
+  return each_counterpart(operation, true, [&](int peer) {
+    cable::Channel& channel = channels_.get(peer, ChannelUse::collective);
+    cable::Channel::Message message;
+    Status status = waiter_.wait(peer, [&] {
+      message = channel.front(kGreeting);
+      if (!message && channel.lane().progress()) message = channel.front(kGreeting);
+      return static_cast<bool>(message) || channel.lane().failed() || channel.corrupt();
+    });
+    if (!status.ok()) return status;
+    if (!message) return lane_lost(peer);
+    const transport::OperationTag tag = message.header->tag;
+    channel.pop(message);
+    if (tag.signature() != operation.tag.signature()) {
+      status = mismatch(rank_, operation.tag, peer, tag);
+    }
+    return status;
+  });
+}
+
 Status ChannelExecutor::run(const Operation& operation) {
   const std::size_t length = longest_block(operation);
   const std::size_t piece = piece_elements(operation);
   std::size_t begin = 0;
+  if (Status status = greet(operation); !status.ok()) return status;
   do {
     auto program = program_for(operation, begin, piece);
     if (!program) return program.status();
@@ -96,7 +153,7 @@ Status ChannelExecutor::run(const Operation& operation) {
     if (Status status = run_piece(operation, **program, addresses); !status.ok()) return status;
     begin += piece;
   } while (begin < length);
-  return {};
+  return await_greetings(operation);
 }
 
 Status ChannelExecutor::run_piece(const Operation& operation, const schedule::Program& program,

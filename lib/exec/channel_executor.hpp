@@ -34,6 +34,11 @@ class ChannelExecutor {
   };
   enum class Move { advanced, blocked, failed };
 
+  Status greet(const Operation& operation);
+  Status await_greetings(const Operation& operation);
+  /// Calls `call` with the ranks that this one only sends to (sending_side) or only receives from.
+  template <typename Call>
+  Status each_counterpart(const Operation& operation, bool sending_side, Call&& call);
   std::size_t piece_elements(const Operation& operation) const;
   Result<std::shared_ptr<const schedule::Program>> program_for(const Operation& operation,
                                                                std::size_t begin, std::size_t length);
