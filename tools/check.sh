@@ -27,6 +27,8 @@ run_preset() {  # NAME LABEL-REGEX [cmake arguments]
 }
 
 run_preset release 'unit|conformance|multiprocess|abi|install|perf'
+# Ranks are forked by a test that has had threads before.
+export TSAN_OPTIONS="die_after_fork=0 ${TSAN_OPTIONS-}"
 if [ "$mode" = all ]; then
   for sanitizer in asan ubsan tsan; do
     run_preset "$sanitizer" 'unit|conformance|multiprocess' -DSIRCL_BENCH=OFF
