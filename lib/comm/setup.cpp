@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <span>
 
 #include "base/log.hpp"
 #include "bootstrap/agreement.hpp"
@@ -22,9 +23,8 @@ namespace {
 constexpr std::size_t kWindowBudget = 24U << 20;  // lane windows of all pairs on shm, together
 
 bootstrap::Bytes to_bytes(const std::string& text) {
-  bootstrap::Bytes bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
 }
 
 std::string to_text(const bootstrap::Bytes& bytes) {
