@@ -8,33 +8,70 @@ namespace sircl::log {
 std::atomic<int> current_level{static_cast<int>(Level::warn)};
 
 namespace {
-std::mutex mutex;
-std::string prefix_text = "sircl";
-std::FILE* file = nullptr;
+
+struct Sink {
+  std::mutex mutex;
+  std::string prefix = "sircl";
+  std::FILE* file = nullptr;
+};
+
+/// Never destroyed: threads may still log while the process ends.
+Sink& sink() {
+  static Sink& only = *new Sink;
+  return only;
+}
+
+const char* name_of(Level level) {
+  switch (level) {
+    case Level::none:
+      return "";
+    case Level::warn:
+      return "WARN";
+    case Level::info:
+      return "INFO";
+    case Level::trace:
+      return "TRACE";
+  }
+  return "";
+}
+
 }  // namespace
 
 void set_level(Level level) { current_level.store(static_cast<int>(level)); }
 
-void set_prefix(std::string prefix) {
-  const std::lock_guard lock(mutex);
-  prefix_text = std::move(prefix);
+std::optional<Level> parse_level(std::string_view text) {
+  if (text == "none") return Level::none;
+  if (text == "warn") return Level::warn;
+  if (text == "info") return Level::info;
+  if (text == "trace") return Level::trace;
+  return std::nullopt;
 }
 
+void set_prefix(std::string prefix) {
+  const std::lock_guard lock(sink().mutex);
+  sink().prefix = std::move(prefix);
+}
+
+void set_rank(int rank) { set_prefix("sircl [rank " + std::to_string(rank) + "]"); }
+
 bool set_file(const std::string& path) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(sink().mutex);
   std::FILE* opened = std::fopen(path.c_str(), "ae");
   if (opened == nullptr) return false;
-  if (file != nullptr) std::fclose(file);
-  file = opened;
+  if (sink().file != nullptr) std::fclose(sink().file);
+  sink().file = opened;
   return true;
 }
 
 void write(Level level, std::string_view text) {
-  static constexpr const char* kNames[] = {"", "WARN", "INFO", "TRACE"};
-  const std::lock_guard lock(mutex);
-  std::FILE* to = file != nullptr ? file : stderr;
-  std::fprintf(to, "%s %s %.*s\n", prefix_text.c_str(), kNames[static_cast<int>(level)],
-               static_cast<int>(text.size()), text.data());
+  // One call to the C library for the whole message, so that ranks that share a terminal or a file
+  // do not mix within a line.
+  const std::lock_guard lock(sink().mutex);
+  std::string whole = sink().prefix + ' ' + name_of(level) + ' ';
+  whole += text;
+  whole += '\n';
+  std::FILE* to = sink().file != nullptr ? sink().file : stderr;
+  std::fwrite(whole.data(), 1, whole.size(), to);
   std::fflush(to);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,8 +13,12 @@ enum class Level : int { none = 0, warn = 1, info = 2, trace = 3 };
 extern std::atomic<int> current_level;
 
 void set_level(Level level);
-/// Stands before every message: "sircl [rank 2]".
+/// "none", "warn", "info" or "trace", as SIRCL_DEBUG has it.
+std::optional<Level> parse_level(std::string_view text);
+/// Stands before every message; "sircl" at first.
 void set_prefix(std::string prefix);
+/// "sircl [rank 2]" from now on.
+void set_rank(int rank);
 /// Appends to this file from now on; false if it cannot be opened.
 bool set_file(const std::string& path);
 void write(Level level, std::string_view text);

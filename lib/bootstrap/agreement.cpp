@@ -2,38 +2,68 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-#include <map>
+#include <algorithm>
+
+#include "base/bytes.hpp"
 
 namespace sircl::bootstrap {
+namespace {
+
+const std::string* find(const Record& record, const std::string& field) {
+  const auto found = std::find_if(record.begin(), record.end(),
+                                  [&](const auto& entry) { return entry.first == field; });
+  return found == record.end() ? nullptr : &found->second;
+}
+
+std::string quoted(const std::string* value) {
+  return value == nullptr ? "not known" : "'" + *value + "'";
+}
+
+}  // namespace
+
+Bytes encode_record(const Record& record) {
+  ByteWriter out;
+  for (const auto& [field, value] : record) {
+    out.text(field);
+    out.text(value);
+  }
+  return std::move(out).bytes();
+}
+
+std::optional<Record> decode_record(std::span<const std::byte> bytes) {
+  Record record;
+  ByteReader in(bytes);
+  while (!in.rest().empty()) {
+    std::string field = in.text();
+    std::string value = in.text();
+    if (!in.ok()) return std::nullopt;
+    record.emplace_back(std::move(field), std::move(value));
+  }
+  return record;
+}
 
 Status compare_records(Member& member, const Record& mine) {
-  std::string text;
-  for (const auto& [field, value] : mine) text += field + '\n' + value + '\n';
-  auto all = member.all_gather(std::as_bytes(std::span(text)), "agreement");
+  auto all = member.all_gather(encode_record(mine), "agreement");
   if (!all) return all.status();
-  const auto parse = [](const Bytes& bytes) {
-    std::map<std::string, std::string> record;
-    const std::string whole(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    std::size_t at = 0;
-    while (at < whole.size()) {
-      const std::size_t middle = whole.find('\n', at);
-      const std::size_t end = middle == std::string::npos ? middle : whole.find('\n', middle + 1);
-      if (end == std::string::npos) break;
-      record[whole.substr(at, middle - at)] = whole.substr(middle + 1, end - middle - 1);
-      at = end + 1;
+  const auto first = decode_record(all->front());
+  for (std::size_t rank = 0; rank < all->size(); ++rank) {
+    const auto other = decode_record((*all)[rank]);
+    if (!first || !other) {
+      return {StatusCode::mismatch,
+              fmt::format("rank {} sent a record that makes no sense; use one version of sircl",
+                          first ? rank : 0)};
     }
-    return record;
-  };
-  const auto first = parse(all->front());
-  for (std::size_t rank = 1; rank < all->size(); ++rank) {
-    const auto other = parse((*all)[rank]);
-    for (const auto& [field, value] : first) {
-      const auto found = other.find(field);
-      const std::string theirs = found == other.end() ? "(not known)" : found->second;
-      if (theirs == value) continue;
-      return {StatusCode::mismatch, fmt::format("{} is '{}' on rank 0 but '{}' on rank {}; give all ranks the same", field,
-                                                value, theirs, rank)};
+    const auto differs = [&](const std::string& field) -> Status {
+      return {StatusCode::mismatch,
+              fmt::format("{} is {} on rank 0 but {} on rank {}; give all ranks the same", field,
+                          quoted(find(*first, field)), quoted(find(*other, field)), rank)};
+    };
+    for (const auto& [field, value] : *first) {
+      const std::string* theirs = find(*other, field);
+      if (theirs == nullptr || *theirs != value) return differs(field);
+    }
+    for (const auto& [field, value] : *other) {
+      if (find(*first, field) == nullptr) return differs(field);
     }
   }
   return {};

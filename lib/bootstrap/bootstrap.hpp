@@ -28,11 +28,15 @@ struct RootOptions {
   std::string group;            ///< name of the group; strangers with another one are refused
   std::uint64_t epoch = 0;      ///< start-up counter: members of an older one are refused
   std::string secret;           ///< empty: none (then only loopback or an explicit bind_host)
-  std::chrono::milliseconds startup_timeout{600'000};
+  std::chrono::milliseconds startup_timeout{
+      600'000};                               ///< also of every step: who is missing is named
+  std::chrono::milliseconds liveness{5'000};  ///< a host that is silent for longer is lost
+  std::chrono::milliseconds linger{5'000};    ///< how long destruction waits for members to leave
 };
 
-/// The hub: listens, admits members, serves their all-gathers, spreads notices. Its thread ends
-/// when all members have left or when it is destroyed; the destructor never hangs.
+/// The hub: listens, admits members, serves their all-gathers, spreads notices. Destruction goes on
+/// serving until all members have left or `linger` has passed; then it tells the rest that it
+/// closes in order, which is no death.
 class Root {
  public:
   static Result<std::unique_ptr<Root>> start(const RootOptions& options);
@@ -46,9 +50,9 @@ enum class NoticeKind : std::uint8_t { died, left, failed };
 /// Something that every member is told, in the same order on all.
 struct Notice {
   NoticeKind kind = NoticeKind::failed;
-  int rank = -1;       ///< who died, left or reported
+  int rank = -1;  ///< who died, left or reported
   StatusCode code = StatusCode::internal;
-  std::string text;    ///< one line; the first `died` or `failed` is the group's verdict
+  std::string text;  ///< one line; the first `died` or `failed` is the group's verdict
 };
 
 struct JoinOptions {
@@ -61,7 +65,8 @@ struct JoinOptions {
   std::string secret;
   std::string label;  ///< "host:pid" of this process, for messages that name a rank
   std::chrono::milliseconds startup_timeout{600'000};
-  bool once = false;  ///< one attempt to reach the root, no retries
+  std::chrono::milliseconds liveness{5'000};
+  bool once = false;  ///< one attempt; a root of another group then counts as unreachable
   /// Called on the member's own thread. Must not call back into the member, and must not block.
   std::function<void(const Notice&)> on_notice;
 };
@@ -70,20 +75,22 @@ struct JoinOptions {
 /// the same order on every rank; report_failure and leave from any thread.
 class Member {
  public:
-  /// Retries until the root answers or the start-up timeout passes ("rank 3 cannot reach the root at
-  /// host:port after 600 s: ...; is rank 0 running? ..."). Wrong secret, group, size, epoch, duplicate rank:
-  /// refused at once with the reason.
+  /// Retries until the root answers or the start-up timeout passes ("rank 3 cannot reach the root
+  /// at host:port after 600 s: ...; is rank 0 running? ..."). Wrong secret, group, size, epoch,
+  /// duplicate rank: refused at once with the reason.
   static Result<std::unique_ptr<Member>> join(const JoinOptions& options);
   virtual ~Member() = default;
 
-  /// Everybody's bytes, by rank. `label` names the step in errors ("waiting for rank 2 in 'fabric'").
-  /// A death or failure notice ends it with that status.
+  /// Everybody's bytes, by rank. `label` names the step in errors ("waiting for rank 2 in
+  /// 'fabric'"). A death or failure notice ends it with that status.
   virtual Result<std::vector<Bytes>> all_gather(std::span<const std::byte> mine,
                                                 const std::string& label) = 0;
-  /// Tells the hub that this rank has failed. Returns the group's verdict: the first failure that the
-  /// hub heard of (perhaps another rank's), or `mine` when the hub does not answer within two seconds.
+  /// Tells the hub that this rank has failed. Returns the group's verdict: the first failure that
+  /// the hub heard of (perhaps another rank's), or `mine` when the hub does not answer within two
+  /// seconds.
   virtual Status report_failure(const Status& mine) = 0;
-  /// Says goodbye, so that the closed connection is not taken for a death. Idempotent, does not wait.
+  /// Says goodbye, so that the closed connection is not taken for a death. Idempotent, does not
+  /// wait.
   virtual void leave() = 0;
 };
 

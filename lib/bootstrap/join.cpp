@@ -1,84 +1,122 @@
 #include "bootstrap/join.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <charconv>
 #include <chrono>
-#include <cstring>
 #include <cstdio>
 #include <fstream>
 #include <optional>
 #include <sstream>
 #include <thread>
 
+#include "base/log.hpp"
+#include "bootstrap/root_file.hpp"
 #include "bootstrap/unique_id.hpp"
 #include "sys/host.hpp"
+#include "sys/interface.hpp"
 #include "sys/socket.hpp"
 
 namespace sircl::bootstrap {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 Result<std::string> secret_of(const config::Settings& settings) {
   const std::string file = settings.text("SIRCL_SECRET_FILE");
-  if (file.empty()) return settings.text("SIRCL_SECRET");
+  const std::string direct = settings.text("SIRCL_SECRET");
+  if (file.empty()) return direct;
+  if (!direct.empty()) {
+    return {StatusCode::invalid_setting,
+            "SIRCL_SECRET and SIRCL_SECRET_FILE are both set; set one of them"};
+  }
   std::ifstream in(file);
   std::stringstream text;
   text << in.rdbuf();
   std::string secret = text.str();
   while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r')) secret.pop_back();
   if (!in || secret.empty()) {
-    return {StatusCode::invalid_setting, fmt::format("SIRCL_SECRET_FILE {} cannot be read or is empty", file)};
+    return {StatusCode::invalid_setting,
+            fmt::format("SIRCL_SECRET_FILE {} cannot be read or is empty", file)};
+  }
+  struct stat info {};
+  if (stat(file.c_str(), &info) == 0 && (info.st_mode & 077) != 0) {
+    log::warn(fmt::format("SIRCL_SECRET_FILE {0} can be read by other users; chmod 600 {0}", file));
   }
   return secret;
 }
 
-/// "host port group" in one line, put there at once.
-Status publish(const std::string& path, const std::string& text) {
-  const std::string temporary = fmt::format("{}.{}", path, getpid());
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  const bool written = fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  const int error = errno;
-  if (fd >= 0) close(fd);
-  if (written && rename(temporary.c_str(), path.c_str()) == 0) return {};
-  unlink(temporary.c_str());
-  return {StatusCode::resource, fmt::format("cannot write the rendezvous file {} ({}); check that its directory exists and is writable",
-                                            path, std::strerror(written ? errno : error))};
+/// The address that stands for `host` on the management network. On many systems a machine's own
+/// name means a loopback address on that machine only; the named interface then says more.
+Result<std::string> management_host(const config::Settings& settings, const std::string& host) {
+  const std::string interface = settings.text("SIRCL_SOCKET_IFNAME");
+  if (interface.empty()) return host.empty() ? std::string("127.0.0.1") : host;
+  const bool says_little =
+      host.empty() || (!sys::is_numeric(host) && host != "localhost" && sys::is_loopback(host));
+  if (!says_little) return host;
+  return sys::interface_address(interface);
 }
 
-struct Found {
-  std::string host;
-  std::uint16_t port = 0;
-  std::string group;
-};
-
-std::optional<Found> read_file(const std::string& path) {
-  std::ifstream in(path);
-  Found found;
-  int port = 0;
-  if (!(in >> found.host >> port >> found.group) || port < 1 || port > 65535) return std::nullopt;
-  found.port = static_cast<std::uint16_t>(port);
-  return found;
+double in_seconds(std::chrono::milliseconds time) {
+  return std::chrono::duration<double>(time).count();
 }
+
+/// Waits for the file and for the hub that it names. A file that an earlier run left behind leads
+/// nowhere, or to another group; then the next one is waited for.
+Result<std::unique_ptr<Member>> join_by_file(const std::string& path, const JoinOptions& wanted) {
+  const auto end = Clock::now() + wanted.startup_timeout;
+  std::string last = "there is no such file";
+  while (true) {
+    const auto found = read_root_file(path);
+    if (!found) return found.status();
+    if (*found) {
+      JoinOptions options = wanted;
+      options.host = (*found)->host;
+      options.port = (*found)->port;
+      options.group = (*found)->group;
+      options.once = true;
+      auto member = Member::join(options);
+      if (member || member.status().code() != StatusCode::unreachable) return member;
+      last = member.status().message();
+      if (sys::is_loopback(options.host) && (*found)->machine != sys::host_name()) {
+        last = fmt::format(
+            "it names {} of host {}, which only that host reaches; set SIRCL_SOCKET_IFNAME",
+            options.host, (*found)->machine);
+      }
+    }
+    if (Clock::now() >= end) {
+      return {StatusCode::unreachable,
+              fmt::format(
+                  "rank {} found no root through {} within {} s ({}); is rank 0 running, and does "
+                  "it see the same file?",
+                  wanted.rank, path, in_seconds(wanted.startup_timeout), last)};
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+/// Everybody has joined when this returns well.
+Status wait_for_all(Member& member) { return member.all_gather({}, "start").status(); }
 
 }  // namespace
 
-Result<std::unique_ptr<Root>> start_root(const config::Settings& settings, const std::string& host, std::uint16_t port,
-                                         int size, const std::string& group) {
+Result<std::unique_ptr<Root>> start_root(const config::Settings& settings, const std::string& host,
+                                         std::uint16_t port, int size, const std::string& group) {
   auto secret = secret_of(settings);
   if (!secret) return secret.status();
   RootOptions options;
-  options.bind_host = host;
+  auto bind_host = management_host(settings, host);
+  if (!bind_host) return bind_host.status();
+  options.bind_host = *bind_host;
   options.port = options.port_last = port;
   if (const std::string range = settings.text("SIRCL_PORT_RANGE"); port == 0 && !range.empty()) {
     int first = 0;
     int last = 0;
     char rest = 0;
-    if (std::sscanf(range.c_str(), "%d-%d%c", &first, &last, &rest) != 2 || first < 1 || last > 65535 || first > last) {
-      return {StatusCode::invalid_setting, fmt::format("SIRCL_PORT_RANGE={}: must be FIRST-LAST, ports from 1 to 65535", range)};
+    if (std::sscanf(range.c_str(), "%d-%d%c", &first, &last, &rest) != 2 || first < 1 ||
+        last > 65535 || first > last) {
+      return {StatusCode::invalid_setting,
+              fmt::format("SIRCL_PORT_RANGE={}: must be FIRST-LAST, ports from 1 to 65535", range)};
     }
     options.port = static_cast<std::uint16_t>(first);
     options.port_last = static_cast<std::uint16_t>(last);
@@ -88,10 +126,12 @@ Result<std::unique_ptr<Root>> start_root(const config::Settings& settings, const
   options.epoch = static_cast<std::uint64_t>(settings.integer("SIRCL_EPOCH"));
   options.secret = *secret;
   options.startup_timeout = settings.duration("SIRCL_STARTUP_WAIT_S");
+  options.liveness = settings.duration("SIRCL_LIVENESS_S");
   return Root::start(options);
 }
 
-Result<Joined> join_group(const Launch& launch, const config::Settings& settings, std::unique_ptr<Root> root,
+Result<Joined> join_group(const Launch& launch, const config::Settings& settings,
+                          std::unique_ptr<Root> root,
                           std::function<void(const Notice&)> on_notice) {
   auto secret = secret_of(settings);
   if (!secret) return secret.status();
@@ -107,65 +147,38 @@ Result<Joined> join_group(const Launch& launch, const config::Settings& settings
   options.secret = *secret;
   options.label = sys::process_label();
   options.startup_timeout = settings.duration("SIRCL_STARTUP_WAIT_S");
+  options.liveness = settings.duration("SIRCL_LIVENESS_S");
   options.on_notice = std::move(on_notice);
 
   const bool by_file = !launch.root.file.empty();
+  std::optional<RootFile> file;  // goes away when everybody has joined, and on every error
+  Result<std::unique_ptr<Member>> member(StatusCode::internal, "not joined");
   if (launch.rank == 0 && !launch.hub_elsewhere) {
-    // Through a file any address will do; then the group gets a name that no earlier file can have had.
-    const std::string group = by_file ? random_group() : launch.group;
-    auto started = start_root(settings, by_file ? "127.0.0.1" : launch.root.host, launch.root.port, launch.size, group);
+    if (by_file) options.group = random_group();
+    auto started =
+        start_root(settings, launch.root.host, launch.root.port, launch.size, options.group);
     if (!started) return started.status();
     joined.root = *std::move(started);
     options.host = joined.root->host();
     options.port = joined.root->port();
-    options.group = group;
     if (by_file) {
-      Status status = publish(launch.root.file, fmt::format("{} {} {}\n", options.host, options.port, group));
-      if (!status.ok()) return status;
+      auto published = RootFile::publish(
+          launch.root.file, {options.host, options.port, options.group, sys::host_name()});
+      if (!published) return published.status();
+      file.emplace(*std::move(published));
     }
-    auto member = Member::join(options);
-    if (!member) return member.status();
-    joined.member = *std::move(member);
-    // When this returns everybody has joined, and the file has done its work.
-    auto all = joined.member->all_gather({}, "start");
-    if (by_file) unlink(launch.root.file.c_str());
-    if (!all) return all.status();
-    return joined;
+    member = Member::join(options);
+  } else if (by_file) {
+    member = join_by_file(launch.root.file, options);
+  } else {
+    auto host = management_host(settings, launch.root.host);
+    if (!host) return host.status();
+    options.host = *host;
+    member = Member::join(options);
   }
-
-  const auto end = std::chrono::steady_clock::now() + options.startup_timeout;
-  while (by_file && !joined.member) {
-    if (const auto found = read_file(launch.root.file)) {
-      options.host = found->host;
-      options.port = found->port;
-      options.group = found->group;
-      // A file of an earlier run leads nowhere or to strangers; then the next one is waited for.
-      JoinOptions once = options;
-      once.once = true;
-      auto member = Member::join(once);
-      if (member) {
-        joined.member = *std::move(member);
-        break;
-      }
-      const bool final = member.status().code() != StatusCode::unreachable &&
-                         member.status().message().find("another group") == std::string::npos;
-      if (final) return member.status();
-    }
-    if (std::chrono::steady_clock::now() > end) {
-      return {StatusCode::unreachable,
-              fmt::format("rank {} found no root through {} within {} s; is rank 0 running, and does it see the same file?",
-                          launch.rank, launch.root.file,
-                          std::chrono::duration_cast<std::chrono::seconds>(options.startup_timeout).count())};
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  if (!joined.member) {
-    auto member = Member::join(options);
-    if (!member) return member.status();
-    joined.member = *std::move(member);
-  }
-  auto all = joined.member->all_gather({}, "start");
-  if (!all) return all.status();
+  if (!member) return member.status();
+  joined.member = *std::move(member);
+  if (Status status = wait_for_all(*joined.member); !status.ok()) return status;
   return joined;
 }
 

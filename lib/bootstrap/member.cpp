@@ -4,14 +4,16 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 #include <optional>
 #include <thread>
 
+#include "base/log.hpp"
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/protocol.hpp"
 #include "sys/socket.hpp"
@@ -20,14 +22,28 @@ namespace sircl::bootstrap {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kConnectLimit{2000};
 constexpr std::chrono::milliseconds kHandshakeLimit{5000};
+constexpr std::chrono::milliseconds kAnswerLimit{30'000};
 constexpr std::chrono::milliseconds kSendLimit{5000};
 constexpr std::chrono::milliseconds kVerdictLimit{2000};
+constexpr std::chrono::milliseconds kHubsTurn{
+    5000};  // the hub's own limit ends first and names who is missing
+constexpr std::chrono::milliseconds kFirstRetry{20};
+constexpr std::chrono::milliseconds kLastRetry{250};
+constexpr std::chrono::seconds kPatience{10};  // then a line says what is being waited for
+
+double seconds(std::chrono::milliseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
 
 class MemberImpl final : public Member {
  public:
   MemberImpl(const JoinOptions& options, sys::Fd fd)
-      : options_(options), fd_(std::move(fd)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), thread_([this] { run(); }) {}
+      : options_(options),
+        fd_(std::move(fd)),
+        wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        thread_([this] { run(); }) {}
 
   ~MemberImpl() override {
     leave();
@@ -37,28 +53,45 @@ class MemberImpl final : public Member {
     thread_.join();
   }
 
-  Result<std::vector<Bytes>> all_gather(std::span<const std::byte> mine, const std::string& label) override {
-    if (mine.size() > kFrameLimit / static_cast<std::size_t>(options_.size) - 16) {
-      return {StatusCode::invalid_argument, fmt::format("{} bytes are too many for the management network", mine.size())};
+  Result<std::vector<Bytes>> all_gather(std::span<const std::byte> mine,
+                                        const std::string& label) override {
+    if (mine.size() > part_limit(options_.size)) {
+      return {StatusCode::invalid_argument,
+              fmt::format("{} bytes are too many for the management network ({} at most)",
+                          mine.size(), part_limit(options_.size))};
     }
-    if (!transmit(FrameKind::gather, mine)) return lost();
+    const bool sent = transmit(FrameKind::gather, encode_part(label, mine));
     std::unique_lock lock(mutex_);
-    const bool answered = changed_.wait_for(lock, options_.startup_timeout, [this] { return gathered_ || verdict_; });
+    // A failed send means that the reading thread is about to see the end, and perhaps the verdict
+    // before.
+    const auto limit = sent ? options_.startup_timeout + kHubsTurn : kVerdictLimit;
+    changed_.wait_for(lock, limit, [this] { return gathered_ || verdict_ || closed_; });
     if (gathered_) {
       auto parts = *std::exchange(gathered_, std::nullopt);
       return parts;
     }
-    if (answered) return Status(verdict_->code, verdict_->text);
-    return {StatusCode::timeout,
-            fmt::format("rank {} waited {} s for the other ranks in step '{}'; see which of them is missing", options_.rank,
-                        std::chrono::duration_cast<std::chrono::seconds>(options_.startup_timeout).count(), label)};
+    if (verdict_) return Status(verdict_->code, verdict_->text);
+    if (closed_ || !sent) {
+      return {StatusCode::peer_lost,
+              fmt::format("rank {} has no root at {} any more: its process is done; all ranks must "
+                          "make the same calls",
+                          options_.rank, sys::with_port(options_.host, options_.port))};
+    }
+    return {
+        StatusCode::timeout,
+        fmt::format("rank {} had no answer from the root at {} in step '{}' within {} s; is the "
+                    "root's process stopped?",
+                    options_.rank, sys::with_port(options_.host, options_.port), label,
+                    seconds(options_.startup_timeout))};
   }
 
   Status report_failure(const Status& mine) override {
-    Notice notice{NoticeKind::failed, options_.rank, mine.code(), mine.message()};
-    if (!transmit(FrameKind::failed, encode(notice))) return mine;
+    const Notice notice{NoticeKind::failed, options_.rank, mine.code(), mine.message()};
+    const bool sent = transmit(FrameKind::failed, encode(notice));
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, kVerdictLimit, [this] { return verdict_.has_value(); });
+    if (sent) {
+      changed_.wait_for(lock, kVerdictLimit, [this] { return verdict_ || closed_; });
+    }
     return verdict_ ? Status(verdict_->code, verdict_->text) : mine;
   }
 
@@ -73,12 +106,6 @@ class MemberImpl final : public Member {
     return sys::send_all(fd_.get(), frame(kind, payload), kSendLimit);
   }
 
-  Status lost() {
-    const std::lock_guard lock(mutex_);
-    if (verdict_) return {verdict_->code, verdict_->text};
-    return {StatusCode::peer_lost, "the connection to the root is lost"};
-  }
-
   void run() {
     FrameReader reader;
     std::array<std::byte, 65536> buffer;
@@ -91,42 +118,66 @@ class MemberImpl final : public Member {
       bool broken = got <= 0;
       if (got > 0) {
         reader.append({buffer.data(), static_cast<std::size_t>(got)});
-        while (auto frame = reader.next(broken)) handle(*frame);
+        while (auto frame = reader.next(broken)) broken = broken || !handle(*frame);
       }
       if (broken) {
-        if (!left_.load() && !root_left_) {
-          tell({NoticeKind::died, hub_rank_, StatusCode::peer_lost,
-                fmt::format("rank {} lost the root at {}:{}, which lives with rank {}: that process ended or was "
-                            "killed, or its host is gone; look at its output, then start all ranks again",
-                            options_.rank, options_.host, options_.port, hub_rank_)});
-        }
+        end_of_hub();
         return;
       }
     }
   }
 
-  void handle(const FrameReader::Frame& frame) {
+  void end_of_hub() {
+    if (!left_.load() && !closing_) {
+      const std::string host =
+          hub_rank_ >= 0 ? fmt::format(", which lives with rank {}", hub_rank_) : std::string();
+      tell({NoticeKind::died, hub_rank_, StatusCode::peer_lost,
+            fmt::format(
+                "rank {} lost the root at {}{}: that process ended or was killed, or its host "
+                "is gone; look at its output, then start all ranks again",
+                options_.rank, sys::with_port(options_.host, options_.port), host)});
+    }
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    changed_.notify_all();
+  }
+
+  /// False if the hub does not keep to the protocol.
+  bool handle(const FrameReader::Frame& frame) {
     switch (frame.kind) {
       case FrameKind::gathered: {
         auto parts = decode_parts(frame.payload);
+        if (!parts || parts->size() != static_cast<std::size_t>(options_.size)) return false;
         const std::lock_guard lock(mutex_);
-        if (parts && parts->size() == static_cast<std::size_t>(options_.size)) gathered_ = std::move(parts);
+        gathered_ = std::move(parts);
         changed_.notify_all();
-        return;
+        return true;
       }
-      case FrameKind::notice:
-        if (const auto notice = decode_notice(frame.payload)) tell(*notice);
-        return;
+      case FrameKind::notice: {
+        const auto notice = decode_notice(frame.payload);
+        if (notice) tell(*notice);
+        return notice.has_value();
+      }
+      case FrameKind::hub_rank: {
+        const auto rank = decode_rank(frame.payload);
+        if (rank) hub_rank_ = *rank;
+        return rank.has_value();
+      }
+      case FrameKind::closing:
+        closing_ = true;
+        return true;
       case FrameKind::gather:
       case FrameKind::failed:
       case FrameKind::leave:
-        return;
+        return false;
     }
+    return false;
   }
 
   void tell(const Notice& notice) {
     if (notice.kind == NoticeKind::left) {
-      if (notice.rank == hub_rank_) root_left_ = true;
+      // Its process may end from now on, and the hub with it.
+      if (notice.rank == hub_rank_) closing_ = true;
     } else {
       const std::lock_guard lock(mutex_);
       if (!verdict_) verdict_ = notice;
@@ -138,76 +189,117 @@ class MemberImpl final : public Member {
   JoinOptions options_;
   sys::Fd fd_;
   sys::Fd wake_;
-  int hub_rank_ = 0;
-  bool root_left_ = false;  ///< only the reading thread uses it
+  int hub_rank_ = -1;     ///< only the reading thread uses it
+  bool closing_ = false;  ///< only the reading thread uses it: the hub may end without a death
   std::mutex send_mutex_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<std::vector<Bytes>> gathered_;
   std::optional<Notice> verdict_;
+  bool closed_ = false;
   std::atomic<bool> left_{false};
   std::atomic<bool> stopping_{false};
   std::thread thread_;  // last: it uses all of the above
 };
 
-/// One attempt. `refused` comes back for an answer that trying again cannot change.
-Result<sys::Fd> attempt(const JoinOptions& options) {
-  auto fd = sys::connect_to(options.host, options.port, std::chrono::seconds(2));
-  if (!fd) return fd.status();
-  Greeting greeting;
-  if (!sys::receive_all(fd->get(), std::as_writable_bytes(std::span(&greeting, 1)), kHandshakeLimit) ||
-      greeting.magic != kMagic) {
-    return {StatusCode::unreachable, "what listens there is not a sircl root"};
+/// How an attempt ended, if not well: whether trying again can change that.
+struct Attempt {
+  sys::Fd fd;
+  Status status;
+  bool final = false;
+  bool other_group = false;
+};
+
+Attempt not_yet(std::string why) { return {{}, Status(StatusCode::unreachable, std::move(why))}; }
+
+Attempt handshake(const JoinOptions& options, sys::Fd fd, std::chrono::milliseconds limit,
+                  std::chrono::milliseconds answer_limit) {
+  Bytes heard(kGreetingBytes);
+  if (!sys::receive_all(fd.get(), heard, limit)) return not_yet("what listens there says nothing");
+  const auto version = version_of(heard);
+  if (!version) return not_yet("what listens there is not a sircl root");
+  const auto greeting = decode_greeting(heard);
+  if (*version == kVersion && greeting->mark != group_mark(options.group, greeting->nonce)) {
+    return {
+        {},
+        Status(StatusCode::refused, "another group meets there; check SIRCL_ROOT and SIRCL_GROUP"),
+        true,
+        true};
   }
   Hello hello;
   hello.rank = options.rank;
   hello.size = options.size;
   hello.epoch = options.epoch;
-  hello.process = getpid();
+  hello.group = options.group;
+  hello.label = options.label;
+  hello.process = process_token();
   hello.nonce = random_nonce();
-  std::strncpy(hello.group.data(), options.group.c_str(), hello.group.size() - 1);
-  std::strncpy(hello.label.data(), options.label.c_str(), hello.label.size() - 1);
-  hello.mac = sign(options.secret, greeting.nonce, std::as_bytes(std::span(&hello, 1)));
-  Answer answer;
-  if (!sys::send_all(fd->get(), std::as_bytes(std::span(&hello, 1)), kHandshakeLimit) ||
-      !sys::receive_all(fd->get(), std::as_writable_bytes(std::span(&answer, 1)), kHandshakeLimit)) {
-    return {StatusCode::unreachable, "the root broke off the handshake"};
+  heard.resize(kAnswerBytes);
+  // From here on the hub may have taken this rank in, so giving up early would look like a death.
+  if (!sys::send_all(fd.get(), encode(hello, options.secret, greeting->nonce), limit) ||
+      !sys::receive_all(fd.get(), heard, answer_limit)) {
+    return not_yet("the root broke off the handshake");
   }
-  const auto body = std::as_bytes(std::span(&answer, 1)).first(offsetof(Answer, mac));
-  if (answer.magic != kMagic || !equal(sign(options.secret, hello.nonce, body), answer.mac)) {
-    return {StatusCode::refused, "the root does not know the secret; give all ranks the same SIRCL_SECRET or SIRCL_SECRET_FILE"};
+  const auto answer = decode_answer(heard, options.secret, hello.nonce);
+  if (!answer) return not_yet("the root's answer makes no sense");
+  if (answer->answer.code == StatusCode::ok && !answer->proved) {
+    return {{},
+            Status(StatusCode::refused,
+                   "the root does not know the secret; give all ranks the same SIRCL_SECRET or "
+                   "SIRCL_SECRET_FILE"),
+            true};
   }
-  if (answer.code != 0) {
-    answer.text.back() = '\0';
-    const auto code = answer.code <= static_cast<std::uint32_t>(StatusCode::internal)
-                          ? static_cast<StatusCode>(answer.code)
-                          : StatusCode::refused;
-    return {code, answer.text.data()};
+  // A refusal need not be proved: it may say that the secrets differ.
+  if (answer->answer.code != StatusCode::ok) {
+    return {{}, Status(answer->answer.code, answer->answer.text), true};
   }
-  sys::watch_liveness(fd->get());
-  return fd;
+  sys::watch_liveness(fd.get(), options.liveness);
+  return {std::move(fd), {}};
+}
+
+Attempt attempt(const JoinOptions& options, std::chrono::milliseconds left) {
+  const auto within = [left](std::chrono::milliseconds limit) {
+    return std::clamp(left, std::chrono::milliseconds(50), limit);
+  };
+  auto fd = sys::connect_to(options.host, options.port, within(kConnectLimit));
+  if (!fd) return not_yet(fd.status().message());
+  return handshake(options, *std::move(fd), within(options.once ? kConnectLimit : kHandshakeLimit),
+                   within(kAnswerLimit));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Member>> Member::join(const JoinOptions& options) {
-  const auto end = Clock::now() + options.startup_timeout;
-  while (true) {
-    auto fd = attempt(options);
-    if (fd) return std::unique_ptr<Member>(std::make_unique<MemberImpl>(options, *std::move(fd)));
-    if (fd.status().code() != StatusCode::unreachable) {
-      return {fd.status().code(), fmt::format("rank {} was refused by the root at {}:{}: {}", options.rank, options.host,
-                                              options.port, fd.status().message())};
+  const auto start = Clock::now();
+  const auto end = start + options.startup_timeout;
+  const std::string where = sys::with_port(options.host, options.port);
+  bool told = false;
+  for (auto pause = kFirstRetry;; pause = std::min(pause * 2, kLastRetry)) {
+    Attempt made =
+        attempt(options, std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()));
+    if (made.fd) {
+      return std::unique_ptr<Member>(std::make_unique<MemberImpl>(options, std::move(made.fd)));
     }
-    if (options.once || Clock::now() >= end) {
-      return {StatusCode::unreachable,
-              fmt::format("rank {} cannot reach the root at {}:{} after {} s ({}); is rank 0 running, and is SIRCL_ROOT "
-                          "(or MASTER_ADDR) an address that this host reaches?",
-                          options.rank, options.host, options.port,
-                          std::chrono::duration_cast<std::chrono::seconds>(options.startup_timeout).count(),
-                          fd.status().message())};
+    if (made.final && !(options.once && made.other_group)) {
+      return {made.status.code(), fmt::format("rank {} was refused by the root at {}: {}",
+                                              options.rank, where, made.status.message())};
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const auto now = Clock::now();
+    if (options.once || now + pause >= end) {
+      return {
+          StatusCode::unreachable,
+          fmt::format(
+              "rank {} cannot reach the root at {} after {:.1f} s ({}); is rank 0 running, and is "
+              "SIRCL_ROOT (or MASTER_ADDR) an address that this host reaches?",
+              options.rank, where, std::chrono::duration<double>(now - start).count(),
+              made.status.message())};
+    }
+    if (!told && now - start > kPatience) {
+      told = true;
+      log::warn(fmt::format("rank {} still tries to reach the root at {} ({})", options.rank, where,
+                            made.status.message()));
+    }
+    std::this_thread::sleep_for(pause);
   }
 }
 

@@ -1,60 +1,59 @@
 #include "bootstrap/unique_id.hpp"
 
+#include <fmt/format.h>
+
 #include <cstring>
-#include <fstream>
+
+#include "base/bytes.hpp"
+#include "bootstrap/protocol.hpp"
 
 namespace sircl::bootstrap {
 namespace {
 
-struct Layout {
-  std::array<char, 8> magic;
-  std::uint16_t port;
-  std::array<char, 46> group;
-  std::array<char, 72> host;
-};
-static_assert(sizeof(Layout) == sizeof(UniqueId));
-constexpr std::array<char, 8> kIdMagic = {'S', 'I', 'R', 'C', 'L', 'I', 'D', '1'};
-
-template <std::size_t N>
-bool put(std::array<char, N>& field, const std::string& text) {
-  if (text.empty() || text.size() >= N) return false;
-  std::memcpy(field.data(), text.data(), text.size());
-  return true;
-}
-
-template <std::size_t N>
-std::string get(const std::array<char, N>& field) {
-  return {field.data(), strnlen(field.data(), N)};
-}
+constexpr std::string_view kFormat = "SIRCLID1";
+constexpr std::size_t kGroupBytes = 46;
+constexpr std::size_t kHostBytes = 72;
+static_assert(8 + 2 + kGroupBytes + kHostBytes == sizeof(UniqueId));
 
 }  // namespace
 
 Result<UniqueId> encode_unique_id(const UniqueIdParts& parts) {
-  Layout layout{};
-  layout.magic = kIdMagic;
-  layout.port = parts.port;
-  if (!put(layout.group, parts.group) || !put(layout.host, parts.host)) {
-    return {StatusCode::invalid_argument, "the root's host name is too long for a unique id; use an address"};
+  if (parts.host.empty() || parts.group.empty() || parts.port == 0 ||
+      parts.host.size() >= kHostBytes || parts.group.size() >= kGroupBytes) {
+    return {
+        StatusCode::invalid_argument,
+        fmt::format("host '{}', port {} and group '{}' do not fit into a unique id; use an address "
+                    "instead of a long name",
+                    parts.host, parts.port, parts.group)};
   }
+  ByteWriter out;
+  out.raw(std::as_bytes(std::span(kFormat)));
+  out.integer(parts.port);
+  out.field(parts.group, kGroupBytes);
+  out.field(parts.host, kHostBytes);
   UniqueId id;
-  std::memcpy(id.bytes.data(), &layout, sizeof layout);
+  std::memcpy(id.bytes.data(), out.bytes().data(), sizeof id.bytes);
   return id;
 }
 
 Result<UniqueIdParts> decode_unique_id(const UniqueId& id) {
-  Layout layout;
-  std::memcpy(&layout, id.bytes.data(), sizeof layout);
-  UniqueIdParts parts{get(layout.host), layout.port, get(layout.group)};
-  if (layout.magic != kIdMagic || parts.host.empty() || parts.group.empty() || parts.port == 0) {
-    return {StatusCode::invalid_argument, "this is not a unique id of sircl; hand the 128 bytes of make_unique_id to every rank"};
+  ByteReader in(std::as_bytes(std::span(id.bytes)));
+  const auto format = in.raw(kFormat.size());
+  UniqueIdParts parts;
+  parts.port = in.integer<std::uint16_t>();
+  parts.group = in.field(kGroupBytes);
+  parts.host = in.field(kHostBytes);
+  if (std::memcmp(format.data(), kFormat.data(), kFormat.size()) != 0 || parts.host.empty() ||
+      parts.group.empty() || parts.port == 0) {
+    return {StatusCode::invalid_argument,
+            "this is not a unique id of sircl; hand the 128 bytes of make_unique_id to every rank"};
   }
   return parts;
 }
 
 std::string random_group() {
-  std::ifstream random("/proc/sys/kernel/random/uuid");
   std::string name;
-  random >> name;
+  for (const std::byte b : random_nonce()) name += fmt::format("{:02x}", std::to_integer<int>(b));
   return name;
 }
 

@@ -1,0 +1,3 @@
+foreach(part bytes log)
+  sircl_test(base_${part} unit SOURCES base_${part}.cpp LINK sircl_internal)
+endforeach()
