@@ -168,8 +168,9 @@ void Engine::drive(const WorkState* until) {
     bool moved = false;
     const Status waited = waiter_.wait(transfers_.awaited_peer(), [&] {
       broken = transfers_.progress(moved);
+      // The idle work of a wait takes from the queue too, so a collective may already stand here.
       return moved || !broken.ok() || queued_.load(std::memory_order_acquire) > 0 ||
-             transfers_.idle();
+             !collectives_.empty() || transfers_.idle();
     });
     if (!broken.ok()) (void)conclude(broken);
     if (!waited.ok()) (void)conclude(waited);

@@ -95,7 +95,7 @@ TEST_CASE("asynchronous work beside blocking calls") {
       // The sends cannot finish before the receives are posted, and collectives run in between.
       auto sending = comm.send_async(mine.data(), mine.size(), DataType::i32, peer);
       if (!sending) return sending.status().to_string();
-      for (int i = 0; i < 50; ++i) {
+      for (int i = 0; i < 1000; ++i) {
         const std::string wrong = all_reduce_once(comm);
         if (!wrong.empty()) return wrong;
       }
