@@ -20,7 +20,10 @@ transport::WindowShape window_shape(std::uint32_t slots, std::uint32_t slot_byte
 }
 
 Channel::Channel(transport::Lane* lane, const transport::WindowShape& shape, ChannelUse use)
-    : lane_(lane), shape_(shape), stride_(slot_stride(shape.slot_bytes)), taken_(shape.slots, false) {
+    : lane_(lane),
+      shape_(shape),
+      stride_(slot_stride(shape.slot_bytes)),
+      taken_(shape.slots, false) {
   const auto index = static_cast<std::size_t>(use);
   arrived_flag_ = index * 2 * kLine;
   credit_flag_ = arrived_flag_ + kLine;
@@ -106,8 +109,8 @@ Channel::Message Channel::front(std::uint32_t stream) noexcept {
 }
 
 void Channel::pop(const Message& message) noexcept {
-  const auto position = static_cast<std::size_t>(reinterpret_cast<const std::byte*>(message.header) -
-                                                 (lane_->window() + first_slot_));
+  const auto position = static_cast<std::size_t>(
+      reinterpret_cast<const std::byte*>(message.header) - (lane_->window() + first_slot_));
   taken_[position / stride_] = true;
   while (released_ < arrived_ && taken_[released_ % shape_.slots]) {
     taken_[released_ % shape_.slots] = false;

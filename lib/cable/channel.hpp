@@ -1,8 +1,8 @@
 // A reliable, ordered message channel to one peer over a lane: slots at the receiver, credits back.
 //
-// Two channels share a lane: one for collectives, one for sends and receives, so that a message nobody
-// has asked for yet can never hold up a collective. Messages carry a stream number; a receiver may
-// take the oldest message of one stream past those of another.
+// Two channels share a lane: one for collectives, one for sends and receives, so that a message
+// nobody has asked for yet can never hold up a collective. Messages carry a stream number; a
+// receiver may take the oldest message of one stream past those of another.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,10 @@ namespace sircl::cable {
 /// Stands before the payload in its slot.
 struct SlotHeader {
   transport::OperationTag tag;  ///< the operation that sent it
-  std::uint64_t credits = 0;    ///< messages of the opposite direction that the sender has taken so far
-  std::uint64_t total = 0;      ///< bytes of the whole send that this message is part of
-  std::uint32_t bytes = 0;      ///< payload
+  std::uint64_t credits =
+      0;                    ///< messages of the opposite direction that the sender has taken so far
+  std::uint64_t total = 0;  ///< bytes of the whole send that this message is part of
+  std::uint32_t bytes = 0;  ///< payload
   std::uint32_t stream = 0;
   std::uint64_t reserved = 0;
 };
@@ -79,12 +80,12 @@ class Channel {
   std::size_t first_slot_ = 0;
   std::size_t stride_ = 0;
 
-  std::uint64_t sent_ = 0;        ///< messages put
-  std::uint64_t credit_ = 0;      ///< messages that the peer has taken, as far as is known
-  std::uint64_t arrived_ = 0;     ///< messages that have arrived
-  std::uint64_t released_ = 0;    ///< messages taken, counted without a gap
-  std::uint64_t told_ = 0;        ///< the value of released_ that the peer was told
-  std::vector<bool> taken_;       ///< per slot: taken out of order, waits for its elders
+  std::uint64_t sent_ = 0;      ///< messages put
+  std::uint64_t credit_ = 0;    ///< messages that the peer has taken, as far as is known
+  std::uint64_t arrived_ = 0;   ///< messages that have arrived
+  std::uint64_t released_ = 0;  ///< messages taken, counted without a gap
+  std::uint64_t told_ = 0;      ///< the value of released_ that the peer was told
+  std::vector<bool> taken_;     ///< per slot: taken out of order, waits for its elders
   std::vector<std::byte> staging_;
   bool corrupt_ = false;
 };

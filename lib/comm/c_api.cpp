@@ -30,7 +30,8 @@ sircl_status done(const Status& status) {
   return static_cast<sircl_status>(status.code());
 }
 
-/// Runs `body` (returning a Status) if there is a communicator; memory shortage is an error, not a throw.
+/// Runs `body` (returning a Status) if there is a communicator; memory shortage is an error, not a
+/// throw.
 template <typename Body>
 sircl_status guarded(const sircl_comm* comm, Body&& body) {
   if (comm == nullptr) return done({StatusCode::invalid_argument, "the communicator is NULL"});
@@ -56,7 +57,8 @@ sircl::Result<sircl::Options> parse(const char* const* settings) {
 
 template <typename Make>
 sircl_status make(const char* const* settings, sircl_comm** comm, Make&& body) {
-  if (comm == nullptr) return done({StatusCode::invalid_argument, "the place for the communicator is NULL"});
+  if (comm == nullptr)
+    return done({StatusCode::invalid_argument, "the place for the communicator is NULL"});
   *comm = nullptr;
   try {
     const auto options = parse(settings);
@@ -71,7 +73,8 @@ sircl_status make(const char* const* settings, sircl_comm** comm, Make&& body) {
 
 template <typename Submit>
 sircl_status start(sircl_comm* comm, sircl_work** work, Submit&& submit) {
-  if (work == nullptr) return done({StatusCode::invalid_argument, "the place for the work is NULL"});
+  if (work == nullptr)
+    return done({StatusCode::invalid_argument, "the place for the work is NULL"});
   *work = nullptr;
   return guarded(comm, [&](sircl::Communicator& c) -> Status {
     auto made = submit(c);
@@ -107,7 +110,8 @@ const char* sircl_status_name(sircl_status status) {
 }
 
 sircl_status sircl_create(const char* const* settings, sircl_comm** comm) {
-  return make(settings, comm, [](const sircl::Options& o) { return sircl::Communicator::create(o); });
+  return make(settings, comm,
+              [](const sircl::Options& o) { return sircl::Communicator::create(o); });
 }
 
 sircl_status sircl_make_unique_id(int size, const char* const* settings, sircl_unique_id* id) {
@@ -124,8 +128,9 @@ sircl_status sircl_create_with_id(const sircl_unique_id* id, int rank, int size,
   if (id == nullptr) return done({StatusCode::invalid_argument, "the id is NULL"});
   sircl::UniqueId copy;
   std::memcpy(copy.bytes.data(), id->bytes, sizeof id->bytes);
-  return make(settings, comm,
-              [&](const sircl::Options& o) { return sircl::Communicator::create(copy, rank, size, o); });
+  return make(settings, comm, [&](const sircl::Options& o) {
+    return sircl::Communicator::create(copy, rank, size, o);
+  });
 }
 
 sircl_status sircl_split(sircl_comm* comm, int color, int key, sircl_comm** part) {
@@ -139,18 +144,22 @@ int sircl_size(const sircl_comm* comm) { return comm == nullptr ? -1 : comm->com
 
 sircl_status sircl_all_reduce(sircl_comm* comm, const void* in, void* out, size_t count,
                               sircl_type type, sircl_op op) {
-  return guarded(comm, [&](auto& c) { return c.all_reduce(in, out, count, type_of(type), op_of(op)); });
+  return guarded(comm,
+                 [&](auto& c) { return c.all_reduce(in, out, count, type_of(type), op_of(op)); });
 }
-sircl_status sircl_all_gather(sircl_comm* comm, const void* in, void* out, size_t count, sircl_type type) {
+sircl_status sircl_all_gather(sircl_comm* comm, const void* in, void* out, size_t count,
+                              sircl_type type) {
   return guarded(comm, [&](auto& c) { return c.all_gather(in, out, count, type_of(type)); });
 }
 sircl_status sircl_all_gather_v(sircl_comm* comm, const void* in, void* out, const size_t* counts,
                                 sircl_type type) {
-  return guarded(comm, [&](auto& c) { return c.all_gather(in, out, per_rank(counts, c), type_of(type)); });
+  return guarded(
+      comm, [&](auto& c) { return c.all_gather(in, out, per_rank(counts, c), type_of(type)); });
 }
 sircl_status sircl_reduce_scatter(sircl_comm* comm, const void* in, void* out, size_t count,
                                   sircl_type type, sircl_op op) {
-  return guarded(comm, [&](auto& c) { return c.reduce_scatter(in, out, count, type_of(type), op_of(op)); });
+  return guarded(
+      comm, [&](auto& c) { return c.reduce_scatter(in, out, count, type_of(type), op_of(op)); });
 }
 sircl_status sircl_broadcast(sircl_comm* comm, const void* in, void* out, size_t count,
                              sircl_type type, int root) {
@@ -158,7 +167,8 @@ sircl_status sircl_broadcast(sircl_comm* comm, const void* in, void* out, size_t
 }
 sircl_status sircl_reduce(sircl_comm* comm, const void* in, void* out, size_t count,
                           sircl_type type, sircl_op op, int root) {
-  return guarded(comm, [&](auto& c) { return c.reduce(in, out, count, type_of(type), op_of(op), root); });
+  return guarded(comm,
+                 [&](auto& c) { return c.reduce(in, out, count, type_of(type), op_of(op), root); });
 }
 sircl_status sircl_gather(sircl_comm* comm, const void* in, void* out, size_t count,
                           sircl_type type, int root) {
@@ -168,20 +178,24 @@ sircl_status sircl_scatter(sircl_comm* comm, const void* in, void* out, size_t c
                            sircl_type type, int root) {
   return guarded(comm, [&](auto& c) { return c.scatter(in, out, count, type_of(type), root); });
 }
-sircl_status sircl_all_to_all(sircl_comm* comm, const void* in, void* out, size_t count, sircl_type type) {
+sircl_status sircl_all_to_all(sircl_comm* comm, const void* in, void* out, size_t count,
+                              sircl_type type) {
   return guarded(comm, [&](auto& c) { return c.all_to_all(in, out, count, type_of(type)); });
 }
 sircl_status sircl_all_to_all_v(sircl_comm* comm, const void* in, void* out,
                                 const size_t* send_counts, const size_t* receive_counts,
                                 sircl_type type) {
   return guarded(comm, [&](auto& c) {
-    return c.all_to_all(in, out, per_rank(send_counts, c), per_rank(receive_counts, c), type_of(type));
+    return c.all_to_all(in, out, per_rank(send_counts, c), per_rank(receive_counts, c),
+                        type_of(type));
   });
 }
-sircl_status sircl_send(sircl_comm* comm, const void* data, size_t count, sircl_type type, int destination) {
+sircl_status sircl_send(sircl_comm* comm, const void* data, size_t count, sircl_type type,
+                        int destination) {
   return guarded(comm, [&](auto& c) { return c.send(data, count, type_of(type), destination); });
 }
-sircl_status sircl_receive(sircl_comm* comm, void* data, size_t count, sircl_type type, int source) {
+sircl_status sircl_receive(sircl_comm* comm, void* data, size_t count, sircl_type type,
+                           int source) {
   return guarded(comm, [&](auto& c) { return c.receive(data, count, type_of(type), source); });
 }
 sircl_status sircl_barrier(sircl_comm* comm) {
@@ -190,19 +204,24 @@ sircl_status sircl_barrier(sircl_comm* comm) {
 
 sircl_status sircl_all_reduce_async(sircl_comm* comm, const void* in, void* out, size_t count,
                                     sircl_type type, sircl_op op, sircl_work** work) {
-  return start(comm, work, [&](auto& c) { return c.all_reduce_async(in, out, count, type_of(type), op_of(op)); });
+  return start(comm, work, [&](auto& c) {
+    return c.all_reduce_async(in, out, count, type_of(type), op_of(op));
+  });
 }
 sircl_status sircl_all_gather_async(sircl_comm* comm, const void* in, void* out, size_t count,
                                     sircl_type type, sircl_work** work) {
-  return start(comm, work, [&](auto& c) { return c.all_gather_async(in, out, count, type_of(type)); });
+  return start(comm, work,
+               [&](auto& c) { return c.all_gather_async(in, out, count, type_of(type)); });
 }
 sircl_status sircl_send_async(sircl_comm* comm, const void* data, size_t count, sircl_type type,
                               int destination, sircl_work** work) {
-  return start(comm, work, [&](auto& c) { return c.send_async(data, count, type_of(type), destination); });
+  return start(comm, work,
+               [&](auto& c) { return c.send_async(data, count, type_of(type), destination); });
 }
 sircl_status sircl_receive_async(sircl_comm* comm, void* data, size_t count, sircl_type type,
                                  int source, sircl_work** work) {
-  return start(comm, work, [&](auto& c) { return c.receive_async(data, count, type_of(type), source); });
+  return start(comm, work,
+               [&](auto& c) { return c.receive_async(data, count, type_of(type), source); });
 }
 sircl_status sircl_work_wait(sircl_work* work) {
   if (work == nullptr) return done({StatusCode::invalid_argument, "the work is NULL"});
@@ -224,7 +243,8 @@ sircl_status sircl_comm_status(const sircl_comm* comm) {
 void sircl_read_counters(const sircl_comm* comm, sircl_counters* counters) {
   if (comm == nullptr || counters == nullptr) return;
   const sircl::Counters c = comm->comm.counters();
-  *counters = {c.operations, c.bytes_in, c.bytes_sent, c.bytes_received, c.yields, c.sleeps, c.failures};
+  *counters = {c.operations, c.bytes_in, c.bytes_sent, c.bytes_received,
+               c.yields,     c.sleeps,   c.failures};
 }
 size_t sircl_counters_json(const sircl_comm* comm, char* text, size_t size) {
   return copy_out(comm == nullptr ? "{}" : comm->comm.counters_json(), text, size);

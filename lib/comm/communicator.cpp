@@ -42,7 +42,8 @@ struct Prepared {
 };
 
 Prepared prepare(detail::CommunicatorImpl& impl, const char* call, Collective collective,
-                 const void* in, void* out, std::size_t count, DataType type, ReduceOp op, int root) {
+                 const void* in, void* out, std::size_t count, DataType type, ReduceOp op,
+                 int root) {
   const auto ranks = static_cast<std::size_t>(impl.size());
   const auto rank = static_cast<std::size_t>(impl.rank());
   const bool is_root = impl.rank() == root;
@@ -90,14 +91,12 @@ Prepared prepare(detail::CommunicatorImpl& impl, const char* call, Collective co
 }  // namespace
 
 #define SIRCL_RUN(call, collective, in, out, count, type, op, root)                              \
-  auto prepared =                                                                                \
-      prepare(*impl_, call, Collective::collective, in, out, count, type, op, root);             \
+  auto prepared = prepare(*impl_, call, Collective::collective, in, out, count, type, op, root); \
   if (!prepared.status.ok()) return prepared.status;                                             \
   return detail::run_or_collect(impl_, std::move(prepared.operation))
 
 #define SIRCL_SUBMIT(call, collective, in, out, count, type, op, root)                           \
-  auto prepared =                                                                                \
-      prepare(*impl_, call, Collective::collective, in, out, count, type, op, root);             \
+  auto prepared = prepare(*impl_, call, Collective::collective, in, out, count, type, op, root); \
   if (!prepared.status.ok()) return prepared.status;                                             \
   return detail::submit_or_collect(impl_, std::move(prepared.operation))
 
@@ -150,12 +149,12 @@ Result<Work> Communicator::broadcast_async(const void* in, void* out, std::size_
                                            DataType type, int root) {
   SIRCL_SUBMIT("broadcast", broadcast, in, out, count, type, ReduceOp::sum, root);
 }
-Result<Work> Communicator::reduce_async(const void* in, void* out, std::size_t count,
-                                        DataType type, ReduceOp op, int root) {
+Result<Work> Communicator::reduce_async(const void* in, void* out, std::size_t count, DataType type,
+                                        ReduceOp op, int root) {
   SIRCL_SUBMIT("reduce", reduce, in, out, count, type, op, root);
 }
-Result<Work> Communicator::gather_async(const void* in, void* out, std::size_t count,
-                                        DataType type, int root) {
+Result<Work> Communicator::gather_async(const void* in, void* out, std::size_t count, DataType type,
+                                        int root) {
   SIRCL_SUBMIT("gather", gather, in, out, count, type, ReduceOp::sum, root);
 }
 Result<Work> Communicator::scatter_async(const void* in, void* out, std::size_t count,
@@ -189,7 +188,12 @@ Status Communicator::all_gather(const void* in, void* out, std::span<const std::
     total += count;
   }
   const auto before = counts.subspan(0, static_cast<std::size_t>(rank()));
-  const BufferCheck check{call, in, out, counts[static_cast<std::size_t>(rank())], total, 0,
+  const BufferCheck check{call,
+                          in,
+                          out,
+                          counts[static_cast<std::size_t>(rank())],
+                          total,
+                          0,
                           std::accumulate(before.begin(), before.end(), std::size_t{0})};
   if (Status status = detail::check_buffers(check, type); !status.ok()) return status;
   auto gather = operation(Collective::all_gather, in, out, 0, type);
@@ -199,7 +203,8 @@ Status Communicator::all_gather(const void* in, void* out, std::span<const std::
 
 namespace {
 
-exec::Transfer transfer(bool outgoing, int peer, const void* data, std::size_t count, DataType type) {
+exec::Transfer transfer(bool outgoing, int peer, const void* data, std::size_t count,
+                        DataType type) {
   exec::Transfer result;
   result.outgoing = outgoing;
   result.peer = peer;
@@ -213,13 +218,13 @@ Status check_transfer(const char* call, const char* what, int peer, int ranks, c
   if (Status status = detail::check_type(call, type); !status.ok()) return status;
   BufferCheck check{call, data, nullptr, count, 0, 0, 0};
   return first_error({detail::check_rank(call, what, peer, ranks),
-                      detail::check_count(call, count, 1, type), detail::check_buffers(check, type)});
+                      detail::check_count(call, count, 1, type),
+                      detail::check_buffers(check, type)});
 }
 
 }  // namespace
 
-Status Communicator::all_to_all(const void* in, void* out,
-                                std::span<const std::size_t> send_counts,
+Status Communicator::all_to_all(const void* in, void* out, std::span<const std::size_t> send_counts,
                                 std::span<const std::size_t> receive_counts, DataType type) {
   const auto ranks = static_cast<std::size_t>(size());
   if (send_counts.size() != ranks || receive_counts.size() != ranks) {
@@ -298,14 +303,17 @@ void Communicator::abort(std::string_view reason) { impl_->abort(reason); }
 Status Communicator::status() const { return impl_->engine().failure().status(); }
 Counters Communicator::counters() const { return detail::read_counters(*impl_); }
 std::string Communicator::counters_json() const { return detail::counters_json(*impl_); }
-std::string Communicator::counters_prometheus() const { return detail::counters_prometheus(*impl_); }
+std::string Communicator::counters_prometheus() const {
+  return detail::counters_prometheus(*impl_);
+}
 std::string Communicator::describe() const { return detail::describe(*impl_); }
 std::string Communicator::transport() const { return impl_->engine().transport().name(); }
 
 std::string Communicator::algorithm_for(std::string_view collective, std::size_t bytes) const {
   const auto parsed = schedule::parse_collective(collective);
   if (!parsed) return "unknown";
-  return std::string(schedule::to_string(impl_->engine().selection().choose(*parsed, bytes).algorithm));
+  return std::string(
+      schedule::to_string(impl_->engine().selection().choose(*parsed, bytes).algorithm));
 }
 
 }  // namespace sircl

@@ -11,7 +11,7 @@ Counters read_counters(CommunicatorImpl& impl) {
   const auto get = [](const std::atomic<std::uint64_t>& value) {
     return value.load(std::memory_order_relaxed);
   };
-  return {get(live.operations), get(live.bytes_in), get(live.bytes_sent),  get(live.bytes_received),
+  return {get(live.operations), get(live.bytes_in), get(live.bytes_sent), get(live.bytes_received),
           get(live.yields),     get(live.sleeps),   get(live.failures)};
 }
 
@@ -24,8 +24,10 @@ std::string describe(CommunicatorImpl& impl) {
       "  all_reduce: 4 KiB by {}, 1 MiB by {}; kernels: {}\n"
       "  memory: {:.1f} MiB {}\n",
       version(), impl.size(), impl.rank(), setup.launch.source, engine.transport().name(),
-      schedule::to_string(engine.selection().choose(schedule::Collective::all_reduce, 4096).algorithm),
-      schedule::to_string(engine.selection().choose(schedule::Collective::all_reduce, 1 << 20).algorithm),
+      schedule::to_string(
+          engine.selection().choose(schedule::Collective::all_reduce, 4096).algorithm),
+      schedule::to_string(
+          engine.selection().choose(schedule::Collective::all_reduce, 1 << 20).algorithm),
       reduce::active_target(), static_cast<double>(engine.transport().memory_bytes()) / (1 << 20),
       engine.transport().board() != nullptr ? "shared by all ranks" : "in this rank");
   for (const config::Setting& setting : config::registry()) {
@@ -53,8 +55,9 @@ std::string counters_prometheus(CommunicatorImpl& impl) {
                                          impl.engine().transport().name());
   std::string text;
   const auto add = [&](const char* name, const char* help, std::uint64_t value) {
-    text += fmt::format("# HELP sircl_{0}_total {1}\n# TYPE sircl_{0}_total counter\nsircl_{0}_total{2} {3}\n",
-                        name, help, labels, value);
+    text += fmt::format(
+        "# HELP sircl_{0}_total {1}\n# TYPE sircl_{0}_total counter\nsircl_{0}_total{2} {3}\n",
+        name, help, labels, value);
   };
   add("operations", "Operations completed", c.operations);
   add("bytes_in", "User payload handed in, bytes", c.bytes_in);

@@ -22,11 +22,12 @@ Engine::Engine(const EngineOptions& options, std::unique_ptr<transport::Transpor
       waiter_(options.waiter, failure_, transport_.get(), counters_),
       channels_(*transport_, options.ranks, options.shape),
       selection_(options.selection),
-      streams_(channels_, options.rank, options.ranks, options.shape, schedule::Wiring::mesh, waiter_,
-               counters_),
+      streams_(channels_, options.rank, options.ranks, options.shape, schedule::Wiring::mesh,
+               waiter_, counters_),
       transfers_(channels_, options.rank, options.ranks, options.shape.slot_bytes, counters_) {
   if (transport::Board* board = transport_->board(); board != nullptr) {
-    boards_ = std::make_unique<exec::BoardExecutor>(*board, options.piece_bytes, waiter_, counters_);
+    boards_ =
+        std::make_unique<exec::BoardExecutor>(*board, options.piece_bytes, waiter_, counters_);
   }
   waiter_.set_idle([this] { idle(); });
   waiter_.set_slow([this](bool first) { slow(first); });
@@ -241,21 +242,24 @@ void Engine::stop() {
   bool open = queued_.load() > 0;
   if (worker_.joinable() && driving_.load()) open = true;
   if (open) {
-    (void)failure_.set({StatusCode::aborted,
-                        "the communicator was destroyed while operations were running; wait for them first"});
+    (void)failure_.set(
+        {StatusCode::aborted,
+         "the communicator was destroyed while operations were running; wait for them first"});
     transport_->wake();
   }
   if (worker_.joinable()) worker_.join();
   if (take_seat()) {
     if (!transfers_.idle() || queued_.load() > 0) {
-      (void)failure_.set({StatusCode::aborted,
-                          "the communicator was destroyed while operations were running; wait for them first"});
+      (void)failure_.set(
+          {StatusCode::aborted,
+           "the communicator was destroyed while operations were running; wait for them first"});
     }
     drain_queue();
     if (failure_.failed()) drive(nullptr);
     leave_seat();
   }
-  transport_->close(failure_.failed() ? std::chrono::milliseconds(0) : std::chrono::milliseconds(2000));
+  transport_->close(failure_.failed() ? std::chrono::milliseconds(0)
+                                      : std::chrono::milliseconds(2000));
 }
 
 }  // namespace sircl::detail

@@ -1,8 +1,8 @@
 // Runs the operations of one communicator: collectives in order, sends and receives beside them.
 //
-// Whoever waits drives: a blocking call takes the driver's seat with one atomic exchange and runs its
-// operation in the caller's thread. Asynchronous operations are driven by a worker thread, which is
-// started with the first of them, or by a thread that waits for one.
+// Whoever waits drives: a blocking call takes the driver's seat with one atomic exchange and runs
+// its operation in the caller's thread. Asynchronous operations are driven by a worker thread,
+// which is started with the first of them, or by a thread that waits for one.
 #pragma once
 
 #include <atomic>

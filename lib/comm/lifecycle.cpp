@@ -30,7 +30,8 @@ void configure_log(const config::Settings& settings) {
                  : level == "info" ? log::Level::info
                  : level == "none" ? log::Level::none
                                    : log::Level::warn);
-  if (const std::string file = settings.text("SIRCL_DEBUG_FILE"); !file.empty() && !log::set_file(file)) {
+  if (const std::string file = settings.text("SIRCL_DEBUG_FILE");
+      !file.empty() && !log::set_file(file)) {
     log::warn("cannot write SIRCL_DEBUG_FILE " + file + "; logging to stderr");
   }
 }
@@ -103,7 +104,8 @@ Result<Communicator> Communicator::create(const UniqueId& id, int rank, int size
 
 Result<UniqueId> make_unique_id(int size, const Options& options) {
   if (size < 1) {
-    return {StatusCode::invalid_argument, fmt::format("make_unique_id: size {} is not positive", size)};
+    return {StatusCode::invalid_argument,
+            fmt::format("make_unique_id: size {} is not positive", size)};
   }
   auto settings = config::Settings::load(options.values());
   if (!settings) return settings.status();
@@ -119,8 +121,8 @@ Result<UniqueId> make_unique_id(int size, const Options& options) {
 }
 
 Result<Communicator> Communicator::split(int color, int key) {
-  // Everybody learns everybody's colour and key over the parent itself, then the first of each colour starts
-  // a hub and tells the others where it is, again over the parent.
+  // Everybody learns everybody's colour and key over the parent itself, then the first of each
+  // colour starts a hub and tells the others where it is, again over the parent.
   struct Entry {
     std::int32_t color, key, rank;
   };

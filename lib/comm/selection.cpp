@@ -53,9 +53,9 @@ Choice Selection::choose(Collective collective, std::size_t bytes) const noexcep
     return {Algorithm::exchange, false};
   }
   if (rules_.ranks == 4) {
-    return {bytes <= kTcpDoublingMaxBytes ? Algorithm::recursive_doubling
-                                          : Algorithm::halving_doubling,
-            false};
+    return {
+        bytes <= kTcpDoublingMaxBytes ? Algorithm::recursive_doubling : Algorithm::halving_doubling,
+        false};
   }
   return {Algorithm::direct, false};
 }

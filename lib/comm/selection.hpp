@@ -11,9 +11,9 @@ namespace sircl::detail {
 struct SelectionRules {
   int ranks = 1;
   bool shared_memory = false;
-  bool exact = false;                              ///< one rounding of the rank-ordered sum, whatever the size
-  std::optional<schedule::Algorithm> forced;       ///< SIRCL_ALGORITHM
-  std::size_t oneshot_max_bytes = 0;               ///< 0: the default of the transport
+  bool exact = false;  ///< one rounding of the rank-ordered sum, whatever the size
+  std::optional<schedule::Algorithm> forced;  ///< SIRCL_ALGORITHM
+  std::size_t oneshot_max_bytes = 0;          ///< 0: the default of the transport
 };
 
 struct Choice {

@@ -61,18 +61,21 @@ std::string random_token() {
   return token;
 }
 
-/// Slots of the lanes on shm shrink with the number of pairs, so that the whole stays within a budget.
+/// Slots of the lanes on shm shrink with the number of pairs, so that the whole stays within a
+/// budget.
 transport::WindowShape shm_shape(const config::Settings& settings, int ranks) {
   const auto slots = static_cast<std::uint32_t>(settings.integer("SIRCL_SHM_SLOTS"));
   auto slot_bytes = static_cast<std::uint32_t>(settings.integer("SIRCL_SHM_SLOT_BYTES"));
   const auto pairs = static_cast<std::size_t>(std::max(1, ranks * (ranks - 1)));
-  while (slot_bytes > 1024 && cable::window_shape(slots, slot_bytes).window_bytes * pairs > kWindowBudget) {
+  while (slot_bytes > 1024 &&
+         cable::window_shape(slots, slot_bytes).window_bytes * pairs > kWindowBudget) {
     slot_bytes /= 2;
   }
   return cable::window_shape(slots, slot_bytes);
 }
 
-Result<std::unique_ptr<transport::Transport>> connect_shm(Setup& setup, const EngineOptions& options,
+Result<std::unique_ptr<transport::Transport>> connect_shm(Setup& setup,
+                                                          const EngineOptions& options,
                                                           const std::string& token) {
   transport::shm::Parameters parameters;
   parameters.rank = options.rank;
@@ -90,7 +93,8 @@ Result<std::unique_ptr<transport::Transport>> connect_shm(Setup& setup, const En
     auto addresses = exchange(*setup.member, options.rank == 0 ? (*made)->local_address() : "",
                               "shared memory address");
     if (!addresses) return addresses.status();
-    if (options.rank != 0) made = transport::shm::ShmTransport::connect(parameters, addresses->front());
+    if (options.rank != 0)
+      made = transport::shm::ShmTransport::connect(parameters, addresses->front());
     if (Status status = agree(*setup.member, made.status(), "shared memory mapped"); !status.ok()) {
       return status;
     }
@@ -100,7 +104,8 @@ Result<std::unique_ptr<transport::Transport>> connect_shm(Setup& setup, const En
   return std::unique_ptr<transport::Transport>(*std::move(made));
 }
 
-Result<std::unique_ptr<transport::Transport>> connect_tcp(Setup& setup, const EngineOptions& options,
+Result<std::unique_ptr<transport::Transport>> connect_tcp(Setup& setup,
+                                                          const EngineOptions& options,
                                                           const std::string& token, bool one_host) {
   transport::tcp::Parameters parameters;
   parameters.rank = options.rank;
@@ -112,7 +117,8 @@ Result<std::unique_ptr<transport::Transport>> connect_tcp(Setup& setup, const En
   std::memcpy(parameters.token.data(), token.data(), parameters.token.size());
 
   auto listener = transport::tcp::TcpListener::listen(parameters);
-  if (Status status = agree(*setup.member, listener.status(), "tcp listen"); !status.ok()) return status;
+  if (Status status = agree(*setup.member, listener.status(), "tcp listen"); !status.ok())
+    return status;
   auto addresses = exchange(*setup.member, (*listener)->local_address(), "tcp addresses");
   if (!addresses) return addresses.status();
   auto transport = (*listener)->connect(*addresses);
@@ -127,7 +133,8 @@ Result<std::optional<schedule::Algorithm>> forced_algorithm(const config::Settin
   if (name.empty() || name == "auto") return std::optional<schedule::Algorithm>();
   const auto algorithm = schedule::parse_algorithm(name);
   if (!algorithm) {
-    return {StatusCode::invalid_setting, fmt::format("SIRCL_ALGORITHM={} is not an algorithm", name)};
+    return {StatusCode::invalid_setting,
+            fmt::format("SIRCL_ALGORITHM={} is not an algorithm", name)};
   }
   return algorithm;
 }
@@ -150,8 +157,9 @@ EngineOptions engine_options(const config::Settings& settings, const bootstrap::
   options.waiter.progress_limit = settings.duration("SIRCL_SERVING_WAIT_S");
   const std::string spin = settings.text("SIRCL_SPIN");
   const bool crowded = ranks_here > sys::allowed_processors();
-  options.waiter.policy.spins =
-      spin == "auto" || spin.empty() ? (crowded ? 0 : 1000) : static_cast<std::uint32_t>(std::stoul(spin));
+  options.waiter.policy.spins = spin == "auto" || spin.empty()
+                                    ? (crowded ? 0 : 1000)
+                                    : static_cast<std::uint32_t>(std::stoul(spin));
   options.waiter.policy.yield = std::chrono::microseconds(settings.integer("SIRCL_YIELD_US"));
   options.selection.ranks = launch.size;
   options.selection.shared_memory = shared_memory;
@@ -182,15 +190,17 @@ Result<std::unique_ptr<Setup>> set_up(config::Settings settings, bootstrap::Laun
   bool one_host = true;
   int ranks_here = 1;
   if (launch.size > 1) {
-    auto joined = bootstrap::join_group(launch, setup->settings, std::move(setup->root),
-                                        [box](const bootstrap::Notice& notice) { box->put(notice); });
+    auto joined =
+        bootstrap::join_group(launch, setup->settings, std::move(setup->root),
+                              [box](const bootstrap::Notice& notice) { box->put(notice); });
     if (!joined) return joined.status();
     setup->root = std::move(joined->root);
     setup->member = std::move(joined->member);
 
     auto fields = setup->settings.wire_values();
     fields.emplace_back("the library version", std::string(version()));
-    if (Status status = bootstrap::compare_records(*setup->member, fields); !status.ok()) return status;
+    if (Status status = bootstrap::compare_records(*setup->member, fields); !status.ok())
+      return status;
     auto tokens = exchange(*setup->member, token, "token");
     if (!tokens) return tokens.status();
     token = tokens->front();
@@ -203,10 +213,11 @@ Result<std::unique_ptr<Setup>> set_up(config::Settings settings, bootstrap::Laun
   }
   const std::string wanted = setup->settings.text("SIRCL_TRANSPORT");
   if (wanted == "shm" && !one_host) {
-    return {StatusCode::unreachable,
-            fmt::format("SIRCL_TRANSPORT=shm, but only {} of {} ranks share the host of rank {}; use "
-                        "tcp or auto",
-                        ranks_here, launch.size, launch.rank)};
+    return {
+        StatusCode::unreachable,
+        fmt::format("SIRCL_TRANSPORT=shm, but only {} of {} ranks share the host of rank {}; use "
+                    "tcp or auto",
+                    ranks_here, launch.size, launch.rank)};
   }
   const bool shared_memory = launch.size == 1 || wanted == "shm" || (wanted == "auto" && one_host);
   EngineOptions options = engine_options(setup->settings, launch, shared_memory, ranks_here);
@@ -216,8 +227,8 @@ Result<std::unique_ptr<Setup>> set_up(config::Settings settings, bootstrap::Laun
   if (!transport) return transport.status();
 
   bootstrap::Member* member = setup->member.get();
-  setup->engine = std::make_shared<Engine>(
-      options, *std::move(transport), [member](const Status& mine) {
+  setup->engine =
+      std::make_shared<Engine>(options, *std::move(transport), [member](const Status& mine) {
         return member != nullptr ? member->report_failure(mine) : mine;
       });
   box->connect(setup->engine);

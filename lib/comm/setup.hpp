@@ -15,7 +15,7 @@ namespace sircl::detail {
 struct Setup {
   config::Settings settings;
   bootstrap::Launch launch;
-  std::unique_ptr<bootstrap::Root> root;  ///< on the rank whose process hosts the hub
+  std::unique_ptr<bootstrap::Root> root;      ///< on the rank whose process hosts the hub
   std::unique_ptr<bootstrap::Member> member;  ///< null for a single rank
   std::shared_ptr<Engine> engine;
 };

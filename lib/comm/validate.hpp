@@ -10,10 +10,10 @@
 namespace sircl::detail {
 
 struct BufferCheck {
-  const char* call;      ///< "all_reduce"
+  const char* call;  ///< "all_reduce"
   const void* in = nullptr;
   void* out = nullptr;
-  std::size_t in_elements = 0;   ///< 0: not used here
+  std::size_t in_elements = 0;  ///< 0: not used here
   std::size_t out_elements = 0;
   std::size_t in_place_in = 0;   ///< elements from `in` at which an in-place output may begin
   std::size_t in_place_out = 0;  ///< elements from `out` at which an in-place input may begin

@@ -13,6 +13,14 @@ namespace {
 constexpr std::size_t kPlanEntries = 64;
 constexpr int kFlagBits = 24;  // flags of one operation; the rest of the word counts operations
 
+// Outputs from here on go past the caches: they are larger than what the next reader would find
+// there, and the boards stay in. Measured with ring_allreduce_bench: 4 % at 2 MiB, 15 % at 64 MiB.
+constexpr std::size_t kStreamingBytes = 2U << 20;
+
+void copy_cached(void* out, const void* in, std::size_t bytes) noexcept {
+  std::memcpy(out, in, bytes);
+}
+
 std::uint64_t first_flag(const Operation& operation) {
   return (operation.tag.sequence << kFlagBits) | 1;
 }
@@ -33,9 +41,11 @@ Result<const BoardPlan*> BoardExecutor::plan_for(const Operation& operation, std
                                                  std::size_t length) {
   const bool odd = !operation.counts.empty();
   const auto element_bytes = static_cast<std::uint8_t>(size_of(operation.type));
-  const std::uint64_t count = odd ? 0 : std::min(length, operation.count - std::min(operation.count, begin));
+  const std::uint64_t count =
+      odd ? 0 : std::min(length, operation.count - std::min(operation.count, begin));
   const Key key{static_cast<std::uint8_t>(operation.collective),
-                static_cast<std::uint8_t>(operation.algorithm), element_bytes, operation.root, count};
+                static_cast<std::uint8_t>(operation.algorithm), element_bytes, operation.root,
+                count};
   const std::uint64_t hash = (count * 0x9E3779B97F4A7C15ull) ^
                              (static_cast<std::uint64_t>(key.collective) * 0xC2B2AE3D27D4EB4Full) ^
                              (static_cast<std::uint64_t>(operation.root) << 40) ^ key.algorithm;
@@ -73,7 +83,8 @@ Status BoardExecutor::compare(const Operation& operation, int peer) const {
 
 Status BoardExecutor::await(const Operation& operation, int peer, std::uint64_t value) {
   if (!board_.reached(peer, value)) {
-    if (Status status = waiter_.wait(peer, [&] { return board_.reached(peer, value); }); !status.ok()) {
+    if (Status status = waiter_.wait(peer, [&] { return board_.reached(peer, value); });
+        !status.ok()) {
       return status;
     }
   }
@@ -102,9 +113,14 @@ Status BoardExecutor::check_all(const Operation& operation) {
 Status BoardExecutor::run(const Operation& operation) {
   const std::size_t element = size_of(operation.type);
   const bool wide = wide_input(operation.collective);
-  const std::size_t room = piece_bytes_ / (element * (wide ? static_cast<std::size_t>(board_.ranks()) : 1));
+  const std::size_t room =
+      piece_bytes_ / (element * (wide ? static_cast<std::size_t>(board_.ranks()) : 1));
   const std::size_t length = longest_block(operation);
   const std::size_t piece = room >= 64 ? room / 64 * 64 : std::max<std::size_t>(1, room);
+
+  const std::size_t blocks =
+      wide_output(operation.collective) ? static_cast<std::size_t>(board_.ranks()) : 1;
+  streaming_ = length * blocks * element >= kStreamingBytes;
 
   board_.announce(operation.tag);
   std::size_t begin = 0;
@@ -153,16 +169,20 @@ Status BoardExecutor::move(const Operation& operation, const BoardPlan& plan,
       inputs_[i] = addresses(source.range);
       continue;
     }
-    if (Status status = await(operation, source.peer, base + source.flag); !status.ok()) return status;
+    if (Status status = await(operation, source.peer, base + source.flag); !status.ok())
+      return status;
     inputs_[i] = board_.half(source.peer, half) + source.board_offset;
     LiveCounters::add(counters_.bytes_received, bytes);
   }
   if (bytes == 0) return {};
-  std::byte* published = action.publish ? board_.half(board_.rank(), half) + action.publish_offset : nullptr;
+  std::byte* published =
+      action.publish ? board_.half(board_.rank(), half) + action.publish_offset : nullptr;
   std::byte* value = action.keep ? addresses(action.store) : published;
   const bool average = operation.op == ReduceOp::average && action.finish;
   if (action.source_count == 1 && !average) {
-    if (value != inputs_[0]) std::memcpy(value, inputs_[0], bytes);
+    if (value != inputs_[0]) {
+      (action.keep && streaming_ ? reduce::copy_streaming : copy_cached)(value, inputs_[0], bytes);
+    }
   } else {
     reduce::kernel(operation.type, operation.op)(
         inputs_.data(), action.source_count, value, action.count,

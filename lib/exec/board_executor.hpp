@@ -23,8 +23,9 @@ class BoardExecutor {
   /// Runs a collective with a board algorithm (direct or exchange).
   Status run(const Operation& operation);
 
-  /// The two halves of the agreement that every operation of these ranks makes, also one that moves its
-  /// bytes elsewhere: announce and raise the first flag; then see that all others announced the same.
+  /// The two halves of the agreement that every operation of these ranks makes, also one that moves
+  /// its bytes elsewhere: announce and raise the first flag; then see that all others announced the
+  /// same.
   void enter(const Operation& operation) noexcept;
   Status check_all(const Operation& operation);
 
@@ -45,7 +46,8 @@ class BoardExecutor {
     std::unique_ptr<BoardPlan> plan;
   };
 
-  Result<const BoardPlan*> plan_for(const Operation& operation, std::size_t begin, std::size_t length);
+  Result<const BoardPlan*> plan_for(const Operation& operation, std::size_t begin,
+                                    std::size_t length);
   Status run_piece(const Operation& operation, const BoardPlan& plan, std::uint64_t base,
                    const Addresses& addresses);
   Status move(const Operation& operation, const BoardPlan& plan, const BoardAction& action,
@@ -57,14 +59,15 @@ class BoardExecutor {
   std::size_t piece_bytes_;
   Waiter& waiter_;
   LiveCounters& counters_;
-  std::vector<Entry> plans_;              ///< direct-mapped by key
-  std::unique_ptr<BoardPlan> odd_plan_;   ///< of a piece of unequal blocks, built anew each time
-  std::vector<std::uint64_t> counts_;     ///< reused
+  std::vector<Entry> plans_;             ///< direct-mapped by key
+  std::unique_ptr<BoardPlan> odd_plan_;  ///< of a piece of unequal blocks, built anew each time
+  std::vector<std::uint64_t> counts_;    ///< reused
   std::vector<std::byte> scratch_;
   std::vector<const void*> inputs_;
-  std::vector<std::uint64_t> checked_;    ///< per peer: the last operation that was compared
-  std::uint64_t entered_ = 0;   ///< first flag of the newest piece
-  std::uint64_t previous_ = 0;  ///< first flag of the piece before
+  std::vector<std::uint64_t> checked_;  ///< per peer: the last operation that was compared
+  bool streaming_ = false;              ///< the running operation's output goes past the caches
+  std::uint64_t entered_ = 0;           ///< first flag of the newest piece
+  std::uint64_t previous_ = 0;          ///< first flag of the piece before
   std::uint64_t pieces_ = 0;
 };
 

@@ -15,8 +15,9 @@ struct Publication {
 };
 
 bool receives(const schedule::Step& step) {
-  return std::any_of(step.operands.begin(), step.operands.end(),
-                     [](const schedule::Operand& operand) { return operand.from != schedule::kLocal; });
+  return std::any_of(
+      step.operands.begin(), step.operands.end(),
+      [](const schedule::Operand& operand) { return operand.from != schedule::kLocal; });
 }
 
 /// Walks one rank's steps in order and tells where its publications and flags fall. All ranks walk

@@ -38,8 +38,8 @@ struct BoardPlan {
   std::uint64_t scratch_elements = 0;
 };
 
-/// Compiles the program of `rank`. Every rank raises at least one flag per piece ("entered"): before
-/// its first look at somebody else's board. Only for schedules of one stream.
+/// Compiles the program of `rank`. Every rank raises at least one flag per piece ("entered"):
+/// before its first look at somebody else's board. Only for schedules of one stream.
 Result<BoardPlan> compile(const schedule::Request& request, int rank, std::size_t element_bytes,
                           std::size_t half_bytes);
 

@@ -15,7 +15,7 @@ using schedule::Algorithm;
 namespace {
 constexpr std::size_t kProgramLimit = 256;
 constexpr std::uint32_t kGreeting = 0xFFFFFFFF;  // a stream of its own
-}
+}  // namespace
 
 ChannelExecutor::ChannelExecutor(Channels& channels, int rank, int ranks,
                                  const transport::WindowShape& shape, schedule::Wiring wiring,
@@ -53,7 +53,8 @@ std::size_t ChannelExecutor::piece_elements(const Operation& operation) const {
       break;
   }
   const std::size_t room = step_bytes_ / size_of(operation.type);
-  const std::size_t piece = room > 128 ? (room - 64) / 64 * 64 : room;  // slices are rounded up to 64
+  const std::size_t piece =
+      room > 128 ? (room - 64) / 64 * 64 : room;  // slices are rounded up to 64
   return std::max<std::size_t>(1, piece) * parts;
 }
 
@@ -65,7 +66,8 @@ Result<std::shared_ptr<const schedule::Program>> ChannelExecutor::program_for(
   key[1] = static_cast<char>(operation.algorithm);
   std::memcpy(key.data() + 3, &operation.root, sizeof(int));
   if (!counts_.empty()) {
-    std::memcpy(key.data() + 3 + sizeof(int), counts_.data(), counts_.size() * sizeof(std::uint64_t));
+    std::memcpy(key.data() + 3 + sizeof(int), counts_.data(),
+                counts_.size() * sizeof(std::uint64_t));
   }
   if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
   schedule::Request request;
@@ -84,12 +86,13 @@ Result<std::shared_ptr<const schedule::Program>> ChannelExecutor::program_for(
 }
 
 template <typename Call>
-Status ChannelExecutor::each_counterpart(const Operation& operation, bool sending_side, Call&& call) {
+Status ChannelExecutor::each_counterpart(const Operation& operation, bool sending_side,
+                                         Call&& call) {
   using schedule::Collective;
-  const bool from_root = operation.collective == Collective::broadcast ||
-                         operation.collective == Collective::scatter;
-  const bool to_root = operation.collective == Collective::reduce ||
-                       operation.collective == Collective::gather;
+  const bool from_root =
+      operation.collective == Collective::broadcast || operation.collective == Collective::scatter;
+  const bool to_root =
+      operation.collective == Collective::reduce || operation.collective == Collective::gather;
   if (!from_root && !to_root) return {};
   const bool is_root = rank_ == operation.root;
   const bool sends = is_root == from_root;
@@ -102,8 +105,8 @@ Status ChannelExecutor::each_counterpart(const Operation& operation, bool sendin
   return {};
 }
 
-// Where bytes flow one way only, the sender would never hear what the others called. So whoever only
-// receives greets those it receives from, and they wait for that before they return.
+// Where bytes flow one way only, the sender would never hear what the others called. So whoever
+// only receives greets those it receives from, and they wait for that before they return.
 Status ChannelExecutor::greet(const Operation& operation) {
   return each_counterpart(operation, false, [&](int peer) {
     cable::Channel& channel = channels_.get(peer, ChannelUse::collective);
@@ -199,8 +202,9 @@ ChannelExecutor::Move ChannelExecutor::fail(Status status) {
 
 Status ChannelExecutor::lane_lost(int peer) {
   const Status status = channels_.lane(peer)->status();
-  return status.ok() ? Status(StatusCode::internal, fmt::format("rank {} broke the channel protocol", peer))
-                     : status;
+  return status.ok()
+             ? Status(StatusCode::internal, fmt::format("rank {} broke the channel protocol", peer))
+             : status;
 }
 
 ChannelExecutor::Move ChannelExecutor::advance(const Operation& operation,
@@ -208,10 +212,12 @@ ChannelExecutor::Move ChannelExecutor::advance(const Operation& operation,
                                                Cursor& cursor, const Addresses& addresses) {
   const schedule::Step& step = stream.steps[cursor.step];
   const std::size_t element = size_of(operation.type);
-  const std::uint64_t count = std::min<std::uint64_t>(step.count - cursor.done, slot_bytes_ / element);
+  const std::uint64_t count =
+      std::min<std::uint64_t>(step.count - cursor.done, slot_bytes_ / element);
   const std::size_t bytes = count * element;
 
-  // Everything must be there before anything is done, so that a blocked step can simply be tried again.
+  // Everything must be there before anything is done, so that a blocked step can simply be tried
+  // again.
   taken_.clear();
   for (std::size_t i = 0; i < step.operands.size(); ++i) {
     const schedule::Operand& operand = step.operands[i];
@@ -252,8 +258,9 @@ ChannelExecutor::Move ChannelExecutor::advance(const Operation& operation,
   const auto combine_into = [&](std::byte* value) {
     if (bytes == 0) return;
     if (combine) {
-      reduce::kernel(operation.type, operation.op)(inputs_.data(), step.operands.size(), value, count,
-                                                   average ? static_cast<std::uint32_t>(ranks_) : 1);
+      reduce::kernel(operation.type, operation.op)(
+          inputs_.data(), step.operands.size(), value, count,
+          average ? static_cast<std::uint32_t>(ranks_) : 1);
     } else if (value != inputs_[0]) {
       std::memcpy(value, inputs_[0], bytes);
     }

@@ -1,8 +1,9 @@
 // Runs schedules over channels: any algorithm, any transport.
 //
-// Streams of a program run side by side; within a stream steps run in order, cut into messages of at
-// most one slot. A step may have more messages than one, but no more than a quarter of the slots: then
-// all sends of a step fit the peer's window even while nobody receives, and rings cannot block.
+// Streams of a program run side by side; within a stream steps run in order, cut into messages of
+// at most one slot. A step may have more messages than one, but no more than a quarter of the
+// slots: then all sends of a step fit the peer's window even while nobody receives, and rings
+// cannot block.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +42,8 @@ class ChannelExecutor {
   Status each_counterpart(const Operation& operation, bool sending_side, Call&& call);
   std::size_t piece_elements(const Operation& operation) const;
   Result<std::shared_ptr<const schedule::Program>> program_for(const Operation& operation,
-                                                               std::size_t begin, std::size_t length);
+                                                               std::size_t begin,
+                                                               std::size_t length);
   Status run_piece(const Operation& operation, const schedule::Program& program,
                    const Addresses& addresses);
   Move advance(const Operation& operation, const schedule::Stream& stream, std::uint32_t number,

@@ -17,7 +17,8 @@ std::string describe(const transport::OperationTag& tag) {
                        collective == Collective::reduce_scatter;
   if (reduces) text += fmt::format(", {}", to_string(static_cast<ReduceOp>(tag.op)));
   text += fmt::format(", count {}", tag.count);
-  if (tag.counts_hash != 0) text += fmt::format(", unequal counts {:08x}", tag.counts_hash & 0xFFFFFFFF);
+  if (tag.counts_hash != 0)
+    text += fmt::format(", unequal counts {:08x}", tag.counts_hash & 0xFFFFFFFF);
   const bool rooted = collective == Collective::broadcast || collective == Collective::reduce ||
                       collective == Collective::gather || collective == Collective::scatter;
   if (rooted) text += fmt::format(", root {}", tag.root);
@@ -60,8 +61,9 @@ void fill_piece_counts(const Operation& operation, int ranks, std::size_t begin,
     blocks = size;
   }
   for (std::size_t block = 0; block < blocks; ++block) {
-    const std::size_t whole =
-        operation.counts.empty() ? operation.count : operation.counts[block % operation.counts.size()];
+    const std::size_t whole = operation.counts.empty()
+                                  ? operation.count
+                                  : operation.counts[block % operation.counts.size()];
     counts.push_back(std::min(length, whole - std::min(whole, begin)));
   }
 }

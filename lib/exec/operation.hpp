@@ -50,7 +50,8 @@ class Addresses {
   Addresses(const Operation& operation, std::byte* scratch);
   void begin_piece(std::size_t first_element) noexcept { piece_ = first_element; }
   [[nodiscard]] std::byte* operator()(const schedule::Range& range) const noexcept;
-  [[nodiscard]] std::byte* operator()(const schedule::Range& range, std::size_t extra) const noexcept {
+  [[nodiscard]] std::byte* operator()(const schedule::Range& range,
+                                      std::size_t extra) const noexcept {
     return (*this)(range) + extra * element_;
   }
 

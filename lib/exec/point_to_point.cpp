@@ -93,10 +93,11 @@ Status PointToPoint::progress_peer(int peer, bool& moved) {
     Transfer& transfer = receives.front();
     const std::size_t part = message.header->bytes;
     if (message.header->total != transfer.bytes || part > transfer.bytes - transfer.done) {
-      return {StatusCode::mismatch,
-              fmt::format("rank {} sent {} bytes to rank {}, which receives {} bytes; both sides must "
-                          "name the same count and type",
-                          peer, message.header->total, rank_, transfer.bytes)};
+      return {
+          StatusCode::mismatch,
+          fmt::format("rank {} sent {} bytes to rank {}, which receives {} bytes; both sides must "
+                      "name the same count and type",
+                      peer, message.header->total, rank_, transfer.bytes)};
     }
     if (part > 0) std::memcpy(transfer.data + transfer.done, message.payload, part);
     LiveCounters::add(counters_.bytes_received, part);
@@ -108,9 +109,9 @@ Status PointToPoint::progress_peer(int peer, bool& moved) {
   channel.flush_credits();
   if ((channel.lane().failed() || channel.corrupt()) && (!sends.empty() || !receives.empty())) {
     const Status status = channel.lane().status();
-    return status.ok()
-               ? Status(StatusCode::internal, fmt::format("rank {} broke the channel protocol", peer))
-               : status;
+    return status.ok() ? Status(StatusCode::internal,
+                                fmt::format("rank {} broke the channel protocol", peer))
+                       : status;
   }
   return {};
 }

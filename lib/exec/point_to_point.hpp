@@ -1,5 +1,5 @@
-// Sends and receives between any two ranks, all progressing at once; and the probes by which ranks that
-// wait for each other find out that they called different things.
+// Sends and receives between any two ranks, all progressing at once; and the probes by which ranks
+// that wait for each other find out that they called different things.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,8 @@ struct Transfer {
 
 class PointToPoint {
  public:
-  PointToPoint(Channels& channels, int rank, int ranks, std::size_t slot_bytes, LiveCounters& counters);
+  PointToPoint(Channels& channels, int rank, int ranks, std::size_t slot_bytes,
+               LiveCounters& counters);
 
   /// Queues a transfer behind earlier ones of the same peer and direction.
   void post(Transfer transfer);

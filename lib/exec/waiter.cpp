@@ -16,11 +16,13 @@ Status Waiter::overdue(int peer, const Backoff&) {
     slow_done_ = true;
   }
   // What a rank sent before it left may still be under way, hence the second.
-  if (peer >= 0 && waited > std::chrono::seconds(1) && left_[static_cast<std::size_t>(peer)].load()) {
-    return {StatusCode::peer_lost,
-            fmt::format("rank {} has left the communicator and does not take part in this operation; "
-                        "make all ranks call the same operations before they destroy it",
-                        peer)};
+  if (peer >= 0 && waited > std::chrono::seconds(1) &&
+      left_[static_cast<std::size_t>(peer)].load()) {
+    return {
+        StatusCode::peer_lost,
+        fmt::format("rank {} has left the communicator and does not take part in this operation; "
+                    "make all ranks call the same operations before they destroy it",
+                    peer)};
   }
   if (waited > options_.progress_limit) {
     return {StatusCode::timeout,

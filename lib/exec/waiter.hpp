@@ -16,8 +16,8 @@ namespace sircl::exec {
 
 /// Written by the driving thread, read by any.
 struct LiveCounters {
-  std::atomic<std::uint64_t> operations{0}, bytes_in{0}, bytes_sent{0}, bytes_received{0}, yields{0},
-      sleeps{0}, failures{0};
+  std::atomic<std::uint64_t> operations{0}, bytes_in{0}, bytes_sent{0}, bytes_received{0},
+      yields{0}, sleeps{0}, failures{0};
   static void add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept {
     // One writer: no need for an atomic read-modify-write on the hot path.
     counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
@@ -42,12 +42,14 @@ class Waiter {
 
   /// Work to do while waiting (sends and receives beside a collective).
   void set_idle(std::function<void()> idle) { idle_ = std::move(idle); }
-  /// Called now and then during a wait that lasts long (true the first time), to find out what is wrong.
+  /// Called now and then during a wait that lasts long (true the first time), to find out what is
+  /// wrong.
   void set_slow(std::function<void(bool first)> slow) { slow_ = std::move(slow); }
   void note_left(int rank) noexcept { left_[static_cast<std::size_t>(rank)].store(true); }
   [[nodiscard]] Failure& failure() noexcept { return failure_; }
 
-  /// Polls until `ready()`; the peer waited for (or -1) is named in errors. ready() is called often.
+  /// Polls until `ready()`; the peer waited for (or -1) is named in errors. ready() is called
+  /// often.
   template <typename Ready>
   Status wait(int peer, Ready&& ready) {
     if (ready()) return {};

@@ -1,4 +1,5 @@
-// The transport contract: a lane joins two endpoints, and each may put bytes into the other's window.
+// The transport contract: a lane joins two endpoints, and each may put bytes into the other's
+// window.
 #pragma once
 
 #include <atomic>
@@ -20,8 +21,8 @@ inline std::atomic<std::uint64_t>& flag_at(std::byte* window, std::uint64_t offs
 
 /// One endpoint of a lane. Used by one thread at a time.
 ///
-/// Ordering: a flag becomes visible in the peer's window only after the bytes of the same put, and puts
-/// become visible in posting order. Posting never blocks. Failure is sticky.
+/// Ordering: a flag becomes visible in the peer's window only after the bytes of the same put, and
+/// puts become visible in posting order. Posting never blocks. Failure is sticky.
 class Lane {
  public:
   virtual ~Lane() = default;
@@ -30,8 +31,8 @@ class Lane {
   [[nodiscard]] virtual std::byte* window() noexcept = 0;
   /// Whether put() may be called now; false is the normal answer of a full queue.
   [[nodiscard]] virtual bool can_put() noexcept = 0;
-  /// Writes `head` then `body` to the peer's window at `offset`, then sets the word at `flag_offset` to
-  /// `flag_value`. Both sources may be reused on return. Only after can_put().
+  /// Writes `head` then `body` to the peer's window at `offset`, then sets the word at
+  /// `flag_offset` to `flag_value`. Both sources may be reused on return. Only after can_put().
   virtual void put(std::uint64_t offset, std::span<const std::byte> head,
                    std::span<const std::byte> body, std::uint64_t flag_offset,
                    std::uint64_t flag_value) noexcept = 0;

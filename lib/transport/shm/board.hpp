@@ -12,7 +12,10 @@ namespace sircl::transport {
 class Board {
  public:
   Board(std::byte* segment, const shm::Layout& layout, int rank)
-      : segment_(segment), layout_(layout), rank_(rank), seen_(static_cast<std::size_t>(layout.ranks), 0) {}
+      : segment_(segment),
+        layout_(layout),
+        rank_(rank),
+        seen_(static_cast<std::size_t>(layout.ranks), 0) {}
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int ranks() const noexcept { return layout_.ranks; }
@@ -31,13 +34,15 @@ class Board {
 
   /// Publishes everything written so far. The release pairs with the acquire in reached(): the
   /// bytes and the signature are visible to whoever sees the flag. It also orders this rank's
-  /// earlier reads of other boards before it, so a peer that sees the flag may overwrite what was read.
+  /// earlier reads of other boards before it, so a peer that sees the flag may overwrite what was
+  /// read.
   void raise(std::uint64_t value) noexcept {
     own_line().flag.store(value, std::memory_order_release);
     ring_bell();
   }
 
-  /// Whether `peer` has raised `value` or more. Remembers, so that a second look costs no cache miss.
+  /// Whether `peer` has raised `value` or more. Remembers, so that a second look costs no cache
+  /// miss.
   [[nodiscard]] bool reached(int peer, std::uint64_t value) noexcept {
     std::uint64_t& seen = seen_[static_cast<std::size_t>(peer)];
     if (seen >= value) return true;
@@ -51,14 +56,15 @@ class Board {
     return line(peer).tag[sequence & 1];
   }
 
-  /// Wakes sleepers, if there are any. The fence orders the flag before the look at `sleepers`: either
-  /// the sleeper sees the flag when it looks again after registering, or this sees the sleeper.
+  /// Wakes sleepers, if there are any. The fence orders the flag before the look at `sleepers`:
+  /// either the sleeper sees the flag when it looks again after registering, or this sees the
+  /// sleeper.
   void ring_bell() noexcept;
 
  private:
   [[nodiscard]] shm::RankLine& line(int rank) const noexcept {
-    return *std::launder(reinterpret_cast<shm::RankLine*>(segment_ + layout_.lines() +
-                                                          sizeof(shm::RankLine) * static_cast<std::size_t>(rank)));
+    return *std::launder(reinterpret_cast<shm::RankLine*>(
+        segment_ + layout_.lines() + sizeof(shm::RankLine) * static_cast<std::size_t>(rank)));
   }
   [[nodiscard]] shm::RankLine& own_line() const noexcept { return line(rank_); }
 

@@ -18,15 +18,19 @@ struct Header {
   std::uint32_t magic;
   std::uint32_t ranks;
   std::uint64_t token;
-  alignas(kLine) std::atomic<std::uint32_t> bell;      ///< rung after a flag is set while somebody sleeps
-  alignas(kLine) std::atomic<std::uint32_t> sleepers;  ///< ranks that are about to sleep on the bell
+  alignas(
+      kLine) std::atomic<std::uint32_t> bell;  ///< rung after a flag is set while somebody sleeps
+  alignas(
+      kLine) std::atomic<std::uint32_t> sleepers;  ///< ranks that are about to sleep on the bell
 };
 
 /// What a rank tells the others. `flag` only grows: (operation << 24) | step of the operation.
 struct RankLine {
   alignas(kLine) std::atomic<std::uint64_t> flag;
-  std::array<std::uint64_t, 2> signature;  ///< of operation n in entry n % 2, written before its first flag
-  alignas(kLine) std::array<OperationTag, 2> tag;  ///< the same in full, read only when signatures differ
+  std::array<std::uint64_t, 2>
+      signature;  ///< of operation n in entry n % 2, written before its first flag
+  alignas(kLine)
+      std::array<OperationTag, 2> tag;  ///< the same in full, read only when signatures differ
 };
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -44,18 +48,21 @@ struct Layout {
     return (end + 4095) / 4096 * 4096;
   }
   [[nodiscard]] std::size_t board(int rank, int half) const {
-    return boards() + (static_cast<std::size_t>(rank) * 2 + static_cast<std::size_t>(half)) * half_bytes;
+    return boards() +
+           (static_cast<std::size_t>(rank) * 2 + static_cast<std::size_t>(half)) * half_bytes;
   }
   [[nodiscard]] std::size_t windows() const {
     return boards() + static_cast<std::size_t>(ranks) * 2 * half_bytes;
   }
   /// The window of `owner` into which `writer` puts.
   [[nodiscard]] std::size_t window(int owner, int writer) const {
-    const auto index = static_cast<std::size_t>(owner * (ranks - 1) + (writer < owner ? writer : writer - 1));
+    const auto index =
+        static_cast<std::size_t>(owner * (ranks - 1) + (writer < owner ? writer : writer - 1));
     return windows() + index * window_bytes;
   }
   [[nodiscard]] std::size_t total() const {
-    return windows() + static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks - 1) * window_bytes;
+    return windows() +
+           static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks - 1) * window_bytes;
   }
 };
 

@@ -27,7 +27,8 @@ namespace {
 /// A put is a store into the peer's window.
 class ShmLane final : public Lane {
  public:
-  ShmLane(std::byte* own, std::byte* peers, Board& board) : own_(own), peers_(peers), board_(board) {}
+  ShmLane(std::byte* own, std::byte* peers, Board& board)
+      : own_(own), peers_(peers), board_(board) {}
 
   std::byte* window() noexcept override { return own_; }
   bool can_put() noexcept override { return true; }
@@ -60,9 +61,9 @@ class ShmTransportImpl final : public ShmTransport {
         lanes_.push_back(nullptr);
         continue;
       }
-      lanes_.push_back(std::make_unique<ShmLane>(
-          memory_.data() + layout.window(parameters.rank, peer),
-          memory_.data() + layout.window(peer, parameters.rank), board_));
+      lanes_.push_back(
+          std::make_unique<ShmLane>(memory_.data() + layout.window(parameters.rank, peer),
+                                    memory_.data() + layout.window(peer, parameters.rank), board_));
     }
   }
 

@@ -17,8 +17,8 @@ struct Parameters {
   std::uint64_t token = 0;
 };
 
-/// Two steps, so that the exchange of addresses stays outside. Rank 0 creates; the others connect to
-/// its address. After all ranks have connected, call connected() on each.
+/// Two steps, so that the exchange of addresses stays outside. Rank 0 creates; the others connect
+/// to its address. After all ranks have connected, call connected() on each.
 class ShmTransport : public Transport {
  public:
   static Result<std::unique_ptr<ShmTransport>> create(const Parameters& parameters);

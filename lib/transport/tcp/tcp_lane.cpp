@@ -172,8 +172,7 @@ void TcpLane::close(std::chrono::steady_clock::time_point limit) noexcept {
   while (!failed_ && std::chrono::steady_clock::now() < limit) {
     progress();
     int unacknowledged = 0;
-    if (!output_pending() &&
-        (ioctl(fd_, SIOCOUTQ, &unacknowledged) != 0 || unacknowledged == 0)) {
+    if (!output_pending() && (ioctl(fd_, SIOCOUTQ, &unacknowledged) != 0 || unacknowledged == 0)) {
       break;
     }
     std::this_thread::sleep_for(std::chrono::microseconds(200));

@@ -44,8 +44,9 @@ Result<Address> resolve(const std::string& host, const std::string& port) {
   addrinfo* found = nullptr;
   const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
   if (error != 0 || found == nullptr) {
-    return {StatusCode::unreachable, fmt::format("cannot resolve '{}' ({}); set SIRCL_TCP_HOST to an address of this host",
-                                                 host, gai_strerror(error))};
+    return {StatusCode::unreachable,
+            fmt::format("cannot resolve '{}' ({}); set SIRCL_TCP_HOST to an address of this host",
+                        host, gai_strerror(error))};
   }
   Address address;
   std::memcpy(&address.storage, found->ai_addr, found->ai_addrlen);
@@ -118,8 +119,8 @@ class TcpListenerImpl final : public TcpListener {
     const auto end = Clock::now() + parameters_.timeout;
     lanes_.clear();
     lanes_.resize(static_cast<std::size_t>(parameters_.ranks));
-    // Every rank calls the lower ones and is called by the higher ones. The kernel completes a call to a
-    // listening socket by itself, so nobody waits for anybody here.
+    // Every rank calls the lower ones and is called by the higher ones. The kernel completes a call
+    // to a listening socket by itself, so nobody waits for anybody here.
     for (int peer = 0; peer < parameters_.rank; ++peer) {
       if (Status status = call(peer, addresses[static_cast<std::size_t>(peer)]); !status.ok()) {
         return status;
@@ -188,8 +189,9 @@ class TcpListenerImpl final : public TcpListener {
     int admitted = 0;
     std::vector<Incoming> waiting;
     for (Incoming& incoming : incoming_) {
-      const ssize_t got = recv(incoming.fd, reinterpret_cast<std::byte*>(&incoming.hello) + incoming.have,
-                               sizeof(Hello) - incoming.have, MSG_DONTWAIT);
+      const ssize_t got =
+          recv(incoming.fd, reinterpret_cast<std::byte*>(&incoming.hello) + incoming.have,
+               sizeof(Hello) - incoming.have, MSG_DONTWAIT);
       if (got > 0) incoming.have += static_cast<std::size_t>(got);
       const bool broken = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
       if (incoming.have == sizeof(Hello)) {
@@ -224,9 +226,10 @@ class TcpListenerImpl final : public TcpListener {
       text += fmt::format("{}rank {} ({})", text.empty() ? "" : ", ", peer,
                           addresses[static_cast<std::size_t>(peer)]);
     }
-    return fmt::format("rank {} at {} was not called by {} within {} s; check the network between them",
-                       parameters_.rank, address_, text,
-                       std::chrono::duration_cast<std::chrono::seconds>(parameters_.timeout).count());
+    return fmt::format(
+        "rank {} at {} was not called by {} within {} s; check the network between them",
+        parameters_.rank, address_, text,
+        std::chrono::duration_cast<std::chrono::seconds>(parameters_.timeout).count());
   }
 
   Parameters parameters_;
@@ -246,16 +249,16 @@ Result<std::unique_ptr<TcpListener>> TcpListener::listen(const Parameters& param
       ::listen(fd, 256) != 0) {
     const int error = errno;
     if (fd >= 0) ::close(fd);
-    return {StatusCode::resource, fmt::format("cannot listen on {} ({}); set SIRCL_TCP_HOST to an address of this host",
-                                              parameters.host, std::strerror(error))};
+    return {StatusCode::resource,
+            fmt::format("cannot listen on {} ({}); set SIRCL_TCP_HOST to an address of this host",
+                        parameters.host, std::strerror(error))};
   }
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;
   getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &size);
-  const std::uint16_t port =
-      bound.ss_family == AF_INET6
-          ? ntohs(reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port)
-          : ntohs(reinterpret_cast<sockaddr_in*>(&bound)->sin_port);
+  const std::uint16_t port = bound.ss_family == AF_INET6
+                                 ? ntohs(reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port)
+                                 : ntohs(reinterpret_cast<sockaddr_in*>(&bound)->sin_port);
   return std::unique_ptr<TcpListener>(std::make_unique<TcpListenerImpl>(
       parameters, fd, fmt::format("{}:{}", parameters.host, port)));
 }
