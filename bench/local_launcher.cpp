@@ -1,6 +1,5 @@
 #include "local_launcher.hpp"
 
-#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -10,81 +9,140 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
-#include <thread>
 #include <vector>
+
+#include "pinning.hpp"
 
 namespace sircl::bench {
 namespace {
 
-void pin(int rank) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  std::vector<int> cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &allowed)) cores.push_back(core);
+using Clock = std::chrono::steady_clock;
+constexpr auto kGrace = std::chrono::seconds(5);
+
+/// Holds back the signals that the launcher waits for, so that it can sleep until one comes.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigemptyset(&held_);
+    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) sigaddset(&held_, signal);
+    sigprocmask(SIG_BLOCK, &held_, &before_);
   }
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(cores[static_cast<std::size_t>(rank) % cores.size()], &one);
-  sched_setaffinity(0, sizeof one, &one);
-}
+  ~HeldSignals() { release(); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+  void release() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  /// The next signal, or -1 after a second.
+  [[nodiscard]] int wait() const {
+    const timespec limit{1, 0};
+    return sigtimedwait(&held_, nullptr, &limit);
+  }
+
+ private:
+  sigset_t held_{};
+  sigset_t before_{};
+};
+
+class Children {
+ public:
+  void add(pid_t pid) {
+    pids_.push_back(pid);
+    ++running_;
+  }
+  [[nodiscard]] bool running() const { return running_ > 0; }
+  [[nodiscard]] int worst() const { return worst_; }
+
+  /// Takes note of those that have ended; true when one ended badly.
+  bool collect() {
+    bool bad = false;
+    for (std::size_t rank = 0; rank < pids_.size(); ++rank) {
+      int status = 0;
+      if (pids_[rank] < 0 || waitpid(pids_[rank], &status, WNOHANG) != pids_[rank]) continue;
+      pids_[rank] = -1;
+      --running_;
+      const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      worst_ = std::max(worst_, code);
+      bad = bad || code != 0;
+      if (WIFSIGNALED(status) && !killed_) {
+        std::fprintf(stderr, "ring_allreduce_bench: rank %zu was ended by signal %d (%s)\n", rank,
+                     WTERMSIG(status), strsignal(WTERMSIG(status)));
+      }
+    }
+    return bad;
+  }
+
+  void kill_all() {
+    killed_ = true;
+    for (const pid_t pid : pids_) {
+      if (pid > 0) kill(pid, SIGKILL);
+    }
+  }
+
+ private:
+  std::vector<pid_t> pids_;
+  std::size_t running_ = 0;
+  int worst_ = 0;
+  bool killed_ = false;
+};
 
 }  // namespace
 
-int run_locally(int ranks, const std::function<int(int, const std::string&)>& body) {
-  std::string directory = "/tmp/sircl-bench-XXXXXX";
-  if (mkdtemp(directory.data()) == nullptr) {
-    std::perror("cannot make a directory in /tmp");
-    return 2;
+std::optional<PrivateDirectory> PrivateDirectory::make() {
+  std::string path = "/tmp/sircl-bench-XXXXXX";
+  if (mkdtemp(path.data()) == nullptr) {
+    std::perror("ring_allreduce_bench: cannot make a directory in /tmp");
+    return std::nullopt;
   }
-  const std::string root = "file:" + directory + "/root";
-  std::vector<pid_t> children;
+  return PrivateDirectory(path);
+}
+
+PrivateDirectory::~PrivateDirectory() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+int run_locally(int ranks, const std::function<int(int)>& body,
+                const std::function<void()>& parent) {
+  const HeldSignals signals;
+  Children children;
   for (int rank = 0; rank < ranks; ++rank) {
     const pid_t pid = fork();
+    if (pid < 0) {
+      std::perror("ring_allreduce_bench: fork");
+      children.kill_all();
+      return 2;
+    }
     if (pid == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);  // no orphans if the launcher is killed
-      pin(rank);
-      const int code = body(rank, root);
+      signals.release();
+      pin_to_core_of(rank);
+      const int code = body(rank);
       std::fflush(nullptr);
       _exit(code);
     }
-    children.push_back(pid);
+    children.add(pid);
   }
-  int worst = 0;
-  std::size_t running = children.size();
-  bool hurried = false;
-  auto limit = std::chrono::steady_clock::time_point::max();
-  while (running > 0) {
-    int status = 0;
-    const pid_t pid = waitpid(-1, &status, WNOHANG);
-    if (pid > 0) {
-      --running;
-      const auto rank = std::find(children.begin(), children.end(), pid) - children.begin();
-      children[static_cast<std::size_t>(rank)] = -1;
-      const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-      worst = std::max(worst, code);
-      if (WIFSIGNALED(status)) {
-        std::fprintf(stderr, "rank %td was ended by signal %d\n", rank, WTERMSIG(status));
+  parent();
+  int interrupted = 0;
+  auto limit = Clock::time_point::max();
+  while (children.running()) {
+    const int signal = signals.wait();
+    const bool bad = children.collect();
+    if (bad && limit == Clock::time_point::max()) limit = Clock::now() + kGrace;
+    const bool asked = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+    if (asked) interrupted = 128 + signal;
+    if (asked || Clock::now() > limit) {
+      if (!asked && children.running()) {
+        std::fprintf(stderr,
+                     "ring_allreduce_bench: ending the ranks that did not end by themselves\n");
       }
-      if (code != 0 && !hurried) {
-        hurried = true;
-        limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-      }
-      continue;
+      children.kill_all();
+      limit = Clock::time_point::max();
     }
-    if (std::chrono::steady_clock::now() > limit) {
-      for (const pid_t child : children) {
-        if (child > 0) kill(child, SIGKILL);
-      }
-      limit = std::chrono::steady_clock::time_point::max();
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  std::error_code ignored;
-  std::filesystem::remove_all(directory, ignored);
-  return worst;
+  return interrupted != 0 ? interrupted : children.worst();
 }
 
 }  // namespace sircl::bench
