@@ -9,7 +9,10 @@ namespace {
 
 // Measured with ring_allreduce_bench on a two-core x86-64 machine, four ranks; see bench/README.md.
 constexpr std::size_t kBoardOneshotMaxBytes = 16 * 1024;
-constexpr std::size_t kTcpDoublingMaxBytes = 32 * 1024;
+// On TCP a message costs more than its first few thousand bytes, so fewer rounds win; a large group
+// would send too many of them.
+constexpr std::size_t kTcpOneshotMaxBytes = 8 * 1024;
+constexpr int kTcpOneshotMaxRanks = 8;
 
 }  // namespace
 
@@ -49,14 +52,9 @@ Choice Selection::choose(Collective collective, std::size_t bytes) const noexcep
         rules_.oneshot_max_bytes != 0 ? rules_.oneshot_max_bytes : kBoardOneshotMaxBytes;
     return {bytes <= limit ? Algorithm::exchange : Algorithm::direct, rules_.shared_memory};
   }
-  if (rules_.oneshot_max_bytes != 0 && bytes <= rules_.oneshot_max_bytes) {
-    return {Algorithm::exchange, false};
-  }
-  if (rules_.ranks == 4) {
-    return {
-        bytes <= kTcpDoublingMaxBytes ? Algorithm::recursive_doubling : Algorithm::halving_doubling,
-        false};
-  }
+  const std::size_t limit =
+      rules_.oneshot_max_bytes != 0 ? rules_.oneshot_max_bytes : kTcpOneshotMaxBytes;
+  if (bytes <= limit && rules_.ranks <= kTcpOneshotMaxRanks) return {Algorithm::exchange, false};
   return {Algorithm::direct, false};
 }
 
