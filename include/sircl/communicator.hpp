@@ -45,6 +45,7 @@ struct Counters {
   std::uint64_t yields = 0;          ///< times a wait gave up the processor
   std::uint64_t sleeps = 0;          ///< times a wait slept on an event
   std::uint64_t failures = 0;        ///< operations that returned an error
+  std::uint64_t single_copies = 0;   ///< collectives that read straight from other ranks' buffers
 };
 
 /// A group of ranks 0..size-1.

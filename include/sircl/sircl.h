@@ -34,7 +34,8 @@ typedef struct {
 } sircl_unique_id;
 
 typedef struct {
-  uint64_t operations, bytes_in, bytes_sent, bytes_received, yields, sleeps, failures;
+  uint64_t operations, bytes_in, bytes_sent, bytes_received, yields, sleeps, failures,
+      single_copies;
 } sircl_counters;
 
 SIRCL_API const char* sircl_version(void);

@@ -244,7 +244,7 @@ void sircl_read_counters(const sircl_comm* comm, sircl_counters* counters) {
   if (comm == nullptr || counters == nullptr) return;
   const sircl::Counters c = comm->comm.counters();
   *counters = {c.operations, c.bytes_in, c.bytes_sent, c.bytes_received,
-               c.yields,     c.sleeps,   c.failures};
+               c.yields,     c.sleeps,   c.failures,   c.single_copies};
 }
 size_t sircl_counters_json(const sircl_comm* comm, char* text, size_t size) {
   return copy_out(comm == nullptr ? "{}" : comm->comm.counters_json(), text, size);

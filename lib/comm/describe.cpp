@@ -12,7 +12,7 @@ Counters read_counters(CommunicatorImpl& impl) {
     return value.load(std::memory_order_relaxed);
   };
   return {get(live.operations), get(live.bytes_in), get(live.bytes_sent), get(live.bytes_received),
-          get(live.yields),     get(live.sleeps),   get(live.failures)};
+          get(live.yields),     get(live.sleeps),   get(live.failures),   get(live.single_copies)};
 }
 
 std::string describe(CommunicatorImpl& impl) {
@@ -44,9 +44,9 @@ std::string counters_json(CommunicatorImpl& impl) {
   const Counters c = read_counters(impl);
   return fmt::format(
       R"({{"rank":{},"size":{},"transport":"{}","operations":{},"bytes_in":{},"bytes_sent":{},)"
-      R"("bytes_received":{},"yields":{},"sleeps":{},"failures":{}}})",
+      R"("bytes_received":{},"yields":{},"sleeps":{},"failures":{},"single_copies":{}}})",
       impl.rank(), impl.size(), impl.engine().transport().name(), c.operations, c.bytes_in,
-      c.bytes_sent, c.bytes_received, c.yields, c.sleeps, c.failures);
+      c.bytes_sent, c.bytes_received, c.yields, c.sleeps, c.failures, c.single_copies);
 }
 
 std::string counters_prometheus(CommunicatorImpl& impl) {
@@ -66,6 +66,7 @@ std::string counters_prometheus(CommunicatorImpl& impl) {
   add("yields", "Times a wait gave up the processor", c.yields);
   add("sleeps", "Times a wait slept on an event", c.sleeps);
   add("failures", "Operations that returned an error", c.failures);
+  add("single_copies", "Collectives that read straight from other ranks' buffers", c.single_copies);
   return text;
 }
 

@@ -26,8 +26,14 @@ Engine::Engine(const EngineOptions& options, std::unique_ptr<transport::Transpor
                waiter_, counters_),
       transfers_(channels_, options.rank, options.ranks, options.shape.slot_bytes, counters_) {
   if (transport::Board* board = transport_->board(); board != nullptr) {
+    board_sync_ = std::make_unique<exec::BoardSync>(*board, waiter_);
     boards_ =
-        std::make_unique<exec::BoardExecutor>(*board, options.piece_bytes, waiter_, counters_);
+        std::make_unique<exec::BoardExecutor>(*board, options.piece_bytes, *board_sync_, counters_);
+    if (const auto* memory = board->peer_memory(); memory != nullptr) {
+      single_copy_ =
+          std::make_unique<exec::SingleCopyExecutor>(*board, *memory, options.single_copy_min_bytes,
+                                                     *board_sync_, *boards_, failure_, counters_);
+    }
   }
   waiter_.set_idle([this] { idle(); });
   waiter_.set_slow([this](bool first) { slow(first); });
@@ -219,11 +225,14 @@ Status Engine::execute_inner(exec::Operation& operation) {
     tag.counts_hash = (tag.counts_hash ^ (count + 1)) * 0x9E3779B97F4A7C15ull;
   }
   exec::LiveCounters::add(counters_.bytes_in, bytes);
-  if (choice.on_board) return boards_->run(operation);
+  if (choice.on_board) {
+    if (single_copy_ && single_copy_->suits(operation)) return single_copy_->run(operation);
+    return boards_->run(operation);
+  }
   if (boards_ == nullptr) return streams_.run(operation);
-  boards_->enter(operation);
+  board_sync_->enter(operation);
   if (Status status = streams_.run(operation); !status.ok()) return status;
-  return boards_->check_all(operation);
+  return board_sync_->check_all(operation);
 }
 
 Status Engine::conclude(const Status& status) {

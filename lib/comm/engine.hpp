@@ -19,6 +19,7 @@
 #include "exec/board_executor.hpp"
 #include "exec/channel_executor.hpp"
 #include "exec/point_to_point.hpp"
+#include "exec/single_copy_executor.hpp"
 
 namespace sircl::detail {
 
@@ -26,6 +27,7 @@ struct EngineOptions {
   int rank = 0;
   int ranks = 1;
   std::size_t piece_bytes = 0;
+  std::size_t single_copy_min_bytes = 0;  ///< on shm, where peers' memory can be read
   transport::WindowShape shape;
   exec::WaiterOptions waiter;
   SelectionRules selection;
@@ -83,7 +85,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   exec::Waiter waiter_;
   exec::Channels channels_;
   Selection selection_;
+  std::unique_ptr<exec::BoardSync> board_sync_;
   std::unique_ptr<exec::BoardExecutor> boards_;
+  std::unique_ptr<exec::SingleCopyExecutor> single_copy_;
   exec::ChannelExecutor streams_;
   exec::PointToPoint transfers_;
 

@@ -24,15 +24,8 @@ Selection::Selection(const SelectionRules& rules) : rules_(rules) {
     request.algorithm = *rules.forced;
     request.wiring = schedule::Wiring::mesh;
     request.size = rules.ranks;
-    const auto size = static_cast<std::size_t>(rules.ranks);
-    std::size_t blocks = 1;
-    if (request.collective == Collective::all_to_all) {
-      blocks = size * size;
-    } else if (exec::wide_input(request.collective) || exec::wide_output(request.collective)) {
-      blocks = size;
-    } else if (request.collective == Collective::barrier) {
-      blocks = 0;
-    }
+    const std::size_t blocks =
+        schedule::block_count(request.collective, static_cast<std::size_t>(rules.ranks));
     request.counts.assign(blocks, 1);
     forced_for_[c] = schedule::supports(request).ok();
   }

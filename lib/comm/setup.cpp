@@ -14,6 +14,7 @@
 #include "reduce/reduce.hpp"
 #include "sircl/communicator.hpp"
 #include "sys/host.hpp"
+#include "transport/shm/peer_memory.hpp"
 #include "transport/shm/shm_transport.hpp"
 #include "transport/tcp/tcp_transport.hpp"
 
@@ -74,6 +75,20 @@ transport::WindowShape shm_shape(const config::Settings& settings, int ranks) {
   return cable::window_shape(slots, slot_bytes);
 }
 
+/// Ranks read each other's buffers only where every rank can read those of all others.
+Status agree_on_single_copy(bootstrap::Member& member, transport::shm::ShmTransport& transport) {
+  const Status mine = transport.probe_peer_memory();
+  const auto all = exchange(member, mine.message(), "single copy");
+  if (!all) return all.status();
+  for (const std::string& reason : *all) {
+    if (reason.empty()) continue;
+    log::info(fmt::format("large operations are copied twice: {}", reason));
+    return {};
+  }
+  transport.use_peer_memory();
+  return {};
+}
+
 Result<std::unique_ptr<transport::Transport>> connect_shm(Setup& setup,
                                                           const EngineOptions& options,
                                                           const std::string& token) {
@@ -83,6 +98,9 @@ Result<std::unique_ptr<transport::Transport>> connect_shm(Setup& setup,
   parameters.half_bytes = exec::BoardExecutor::half_bytes(options.piece_bytes, options.ranks);
   parameters.shape = options.shape;
   std::memcpy(&parameters.token, token.data(), sizeof parameters.token);
+
+  const std::string single_copy = setup.settings.text("SIRCL_SHM_SINGLE_COPY");
+  if (single_copy == "permit") transport::PeerMemory::permit_all();
 
   using Pointer = std::unique_ptr<transport::shm::ShmTransport>;
   Result<Pointer> made(StatusCode::internal, "not connected");
@@ -101,6 +119,9 @@ Result<std::unique_ptr<transport::Transport>> connect_shm(Setup& setup,
   }
   if (!made) return made.status();
   (*made)->connected();
+  if (setup.member && single_copy != "never") {
+    if (Status status = agree_on_single_copy(*setup.member, **made); !status.ok()) return status;
+  }
   return std::unique_ptr<transport::Transport>(*std::move(made));
 }
 
@@ -148,6 +169,8 @@ EngineOptions engine_options(const config::Settings& settings, const bootstrap::
   const auto piece = static_cast<std::size_t>(settings.integer("SIRCL_SHM_PIECE_BYTES"));
   const std::size_t fair = (32U << 20) / (2 * static_cast<std::size_t>(launch.size));
   options.piece_bytes = std::max<std::size_t>(4096, std::min(piece, fair));
+  options.single_copy_min_bytes =
+      static_cast<std::size_t>(settings.integer("SIRCL_SHM_SINGLE_COPY_MIN_BYTES"));
   options.shape = shared_memory
                       ? shm_shape(settings, launch.size)
                       : cable::window_shape(

@@ -69,6 +69,12 @@ constexpr std::array kRegistry = {
             "", false, false, 1},
     Setting{"SIRCL_SHM_PIECE_BYTES", size_bytes, "bytes", "262144", "",
             "bytes of an operation that stand on a board at once", "", true, false, 4096, 1 << 26},
+    Setting{"SIRCL_SHM_SINGLE_COPY", choice, "", "auto", "auto|never|permit",
+            "whether ranks of one host read each other's buffers (process_vm_readv); auto: where "
+            "the system allows it; permit: also let every process of this user read this one",
+            "", true},
+    Setting{"SIRCL_SHM_SINGLE_COPY_MIN_BYTES", size_bytes, "bytes", "131072", "",
+            "smallest operation that does so", "", true, false, 1},
     Setting{"SIRCL_SHM_SLOTS", integer, "", "16", "", "slots of a shared-memory channel", "", true,
             false, 2, 1024},
     Setting{"SIRCL_SHM_SLOT_BYTES", size_bytes, "bytes", "32768", "",

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
+#include <utility>
 
 namespace sircl::exec {
 namespace {
@@ -12,12 +14,23 @@ constexpr std::size_t kLine = 64;
 struct Publication {
   std::size_t offset;
   std::uint32_t flag;
+  schedule::Range home;
 };
 
 bool receives(const schedule::Step& step) {
   return std::any_of(
       step.operands.begin(), step.operands.end(),
       [](const schedule::Operand& operand) { return operand.from != schedule::kLocal; });
+}
+
+/// Where the value of a step lies in its rank's buffers: where it came from if it is only passed
+/// on, else where it is kept. None: only on the board.
+std::optional<schedule::Range> home(const schedule::Step& step) {
+  if (step.operands.size() == 1 && step.operands[0].from == schedule::kLocal && !step.finish) {
+    return step.operands[0].range;
+  }
+  if (step.store && step.store->buffer != schedule::Buffer::scratch) return step.store;
+  return std::nullopt;
 }
 
 /// Walks one rank's steps in order and tells where its publications and flags fall. All ranks walk
@@ -36,7 +49,7 @@ class Walk {
   [[nodiscard]] std::uint32_t flags() const { return next_flag_; }
 
   Publication publish(const schedule::Step& step) {
-    const Publication publication{offset_, next_flag_};
+    const Publication publication{offset_, next_flag_, home(step).value_or(schedule::Range{})};
     offset_ += (step.count * element_bytes_ + kLine - 1) / kLine * kLine;
     unpublished_ = true;
     return publication;
@@ -76,6 +89,7 @@ Result<BoardPlan> compile(const schedule::Request& request, int rank, std::size_
         (void)walk.raise_before(step);
         if (step.send_to.empty()) continue;
         const Publication publication = walk.publish(step);
+        plan.in_place = plan.in_place && home(step).has_value();
         for (const int to : step.send_to) {
           if (to == rank) inbound[peer].push_back(publication);
         }
@@ -88,10 +102,12 @@ Result<BoardPlan> compile(const schedule::Request& request, int rank, std::size_
   }
 
   Walk walk(element_bytes);
+  bool computed = false;  // since the last flag
   const auto add_raise = [&] {
     BoardAction raise;
     raise.kind = BoardAction::Kind::raise;
     raise.flag = walk.last_flag();
+    raise.computed = std::exchange(computed, false);
     plan.actions.push_back(raise);
   };
   plan.scratch_elements = own.scratch_elements;
@@ -112,6 +128,7 @@ Result<BoardPlan> compile(const schedule::Request& request, int rank, std::size_
           if (queue.empty()) return {StatusCode::internal, "a schedule receives what nobody sends"};
           source.board_offset = queue.front().offset;
           source.flag = queue.front().flag;
+          source.remote = queue.front().home;
           queue.pop_front();
         }
         plan.sources.push_back(source);
@@ -120,7 +137,9 @@ Result<BoardPlan> compile(const schedule::Request& request, int rank, std::size_
       if (step.store) move.store = *step.store;
       if (!step.send_to.empty()) {
         move.publish = true;
-        move.publish_offset = walk.publish(step).offset;
+        const Publication publication = walk.publish(step);
+        move.publish_offset = publication.offset;
+        computed = computed || publication.home.buffer != schedule::Buffer::input;
       }
       plan.actions.push_back(move);
     }

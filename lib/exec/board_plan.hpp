@@ -15,6 +15,7 @@ struct BoardSource {
   schedule::Range range;         ///< local
   std::size_t board_offset = 0;  ///< bytes into the peer's half
   std::uint32_t flag = 0;        ///< ordinal in the piece that the peer must have raised
+  schedule::Range remote;        ///< the same bytes in the peer's own buffers, see in_place
 };
 
 struct BoardAction {
@@ -24,6 +25,7 @@ struct BoardAction {
   bool publish = false;  ///< write the value to the own board at `publish_offset`
   bool finish = false;
   std::uint32_t flag = 0;  ///< raise: ordinal
+  bool computed = false;   ///< raise: it covers more than what was in the input buffers before
   std::uint32_t first_source = 0;
   std::uint32_t source_count = 0;
   std::uint64_t count = 0;
@@ -36,6 +38,9 @@ struct BoardPlan {
   std::vector<BoardSource> sources;
   std::uint32_t flags_per_piece = 1;  ///< the most flags that any rank raises in one piece
   std::uint64_t scratch_elements = 0;
+  /// Everything that anybody publishes also lies in the user's buffers, and stays there until the
+  /// operation ends: it can be read there instead.
+  bool in_place = true;
 };
 
 /// Compiles the program of `rank`. Every rank raises at least one flag per piece ("entered"):

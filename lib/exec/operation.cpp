@@ -34,16 +34,6 @@ Status mismatch(int rank, const transport::OperationTag& mine, int peer,
                       std::max(rank, peer), describe(rank < peer ? other : mine))};
 }
 
-bool wide_input(Collective collective) noexcept {
-  return collective == Collective::reduce_scatter || collective == Collective::scatter ||
-         collective == Collective::all_to_all;
-}
-
-bool wide_output(Collective collective) noexcept {
-  return collective == Collective::all_gather || collective == Collective::gather ||
-         collective == Collective::all_to_all;
-}
-
 std::size_t longest_block(const Operation& operation) noexcept {
   if (operation.counts.empty()) return operation.count;
   return *std::max_element(operation.counts.begin(), operation.counts.end());
@@ -52,14 +42,8 @@ std::size_t longest_block(const Operation& operation) noexcept {
 void fill_piece_counts(const Operation& operation, int ranks, std::size_t begin, std::size_t length,
                        std::vector<std::uint64_t>& counts) {
   counts.clear();
-  if (operation.collective == Collective::barrier) return;
-  std::size_t blocks = 1;
-  const auto size = static_cast<std::size_t>(ranks);
-  if (operation.collective == Collective::all_to_all) {
-    blocks = size * size;
-  } else if (wide_input(operation.collective) || wide_output(operation.collective)) {
-    blocks = size;
-  }
+  const std::size_t blocks =
+      schedule::block_count(operation.collective, static_cast<std::size_t>(ranks));
   for (std::size_t block = 0; block < blocks; ++block) {
     const std::size_t whole = operation.counts.empty()
                                   ? operation.count
@@ -77,18 +61,22 @@ Addresses::Addresses(const Operation& operation, std::byte* scratch)
 
 std::byte* Addresses::operator()(const schedule::Range& range) const noexcept {
   if (range.buffer == schedule::Buffer::scratch) return scratch_ + range.offset * element_;
-  const bool input = range.buffer == schedule::Buffer::input;
+  auto* base = range.buffer == schedule::Buffer::input
+                   ? const_cast<std::byte*>(static_cast<const std::byte*>(operation_.in))
+                   : static_cast<std::byte*>(operation_.out);
+  return base + offset(range);
+}
+
+std::size_t Addresses::offset(const schedule::Range& range) const noexcept {
   std::size_t first = 0;
-  if (input ? wide_input_ : wide_output_) {
+  if (range.buffer == schedule::Buffer::input ? wide_input_ : wide_output_) {
     if (operation_.counts.empty()) {
       first = range.block * operation_.count;
     } else {
       for (std::size_t block = 0; block < range.block; ++block) first += operation_.counts[block];
     }
   }
-  auto* base = input ? const_cast<std::byte*>(static_cast<const std::byte*>(operation_.in))
-                     : static_cast<std::byte*>(operation_.out);
-  return base + (first + piece_ + range.offset) * element_;
+  return (first + piece_ + range.offset) * element_;
 }
 
 }  // namespace sircl::exec

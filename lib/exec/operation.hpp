@@ -33,10 +33,6 @@ struct Operation {
 [[nodiscard]] Status mismatch(int rank, const transport::OperationTag& mine, int peer,
                               const transport::OperationTag& other);
 
-/// Whether the input (output) of this collective has one block per rank.
-[[nodiscard]] bool wide_input(schedule::Collective collective) noexcept;
-[[nodiscard]] bool wide_output(schedule::Collective collective) noexcept;
-
 /// The largest block of the operation, in elements.
 [[nodiscard]] std::size_t longest_block(const Operation& operation) noexcept;
 
@@ -50,6 +46,8 @@ class Addresses {
   Addresses(const Operation& operation, std::byte* scratch);
   void begin_piece(std::size_t first_element) noexcept { piece_ = first_element; }
   [[nodiscard]] std::byte* operator()(const schedule::Range& range) const noexcept;
+  /// Bytes from the start of the range's buffer; the same on every rank.
+  [[nodiscard]] std::size_t offset(const schedule::Range& range) const noexcept;
   [[nodiscard]] std::byte* operator()(const schedule::Range& range,
                                       std::size_t extra) const noexcept {
     return (*this)(range) + extra * element_;

@@ -17,7 +17,7 @@ namespace sircl::exec {
 /// Written by the driving thread, read by any.
 struct LiveCounters {
   std::atomic<std::uint64_t> operations{0}, bytes_in{0}, bytes_sent{0}, bytes_received{0},
-      yields{0}, sleeps{0}, failures{0};
+      yields{0}, sleeps{0}, failures{0}, single_copies{0};
   static void add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) noexcept {
     // One writer: no need for an atomic read-modify-write on the hot path.
     counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);

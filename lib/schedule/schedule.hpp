@@ -43,6 +43,27 @@ inline constexpr int kAlgorithmCount = 6;
 /// position (position = rank here: the caller renumbers) share a cable.
 enum class Wiring : std::uint8_t { mesh, ring, path };
 
+/// Whether this collective adds contributions up.
+constexpr bool reduces(Collective collective) {
+  return collective == Collective::all_reduce || collective == Collective::reduce_scatter ||
+         collective == Collective::reduce;
+}
+/// Whether the input (output) has one block per rank.
+constexpr bool wide_input(Collective collective) {
+  return collective == Collective::reduce_scatter || collective == Collective::scatter ||
+         collective == Collective::all_to_all;
+}
+constexpr bool wide_output(Collective collective) {
+  return collective == Collective::all_gather || collective == Collective::gather ||
+         collective == Collective::all_to_all;
+}
+/// Entries of Request::counts.
+constexpr std::size_t block_count(Collective collective, std::size_t size) {
+  if (collective == Collective::barrier) return 0;
+  if (collective == Collective::all_to_all) return size * size;
+  return wide_input(collective) || wide_output(collective) ? size : 1;
+}
+
 std::string_view to_string(Collective) noexcept;
 std::string_view to_string(Algorithm) noexcept;
 std::string_view to_string(Wiring) noexcept;

@@ -73,25 +73,4 @@ Program finish_program(std::initializer_list<StreamBuilder*> streams, int rounds
 inline int east_of(int rank, int size, int hops = 1) { return (rank + hops) % size; }
 inline int west_of(int rank, int size, int hops = 1) { return (rank - hops % size + size) % size; }
 
-/// Whether this collective adds contributions up.
-constexpr bool reduces(Collective collective) {
-  return collective == Collective::all_reduce || collective == Collective::reduce_scatter ||
-         collective == Collective::reduce;
-}
-/// Whether the input (output) has one block per rank.
-constexpr bool wide_input(Collective collective) {
-  return collective == Collective::reduce_scatter || collective == Collective::scatter ||
-         collective == Collective::all_to_all;
-}
-constexpr bool wide_output(Collective collective) {
-  return collective == Collective::all_gather || collective == Collective::gather ||
-         collective == Collective::all_to_all;
-}
-/// Entries of Request::counts.
-constexpr std::size_t block_count(Collective collective, std::size_t size) {
-  if (collective == Collective::barrier) return 0;
-  if (collective == Collective::all_to_all) return size * size;
-  return wide_input(collective) || wide_output(collective) ? size : 1;
-}
-
 }  // namespace sircl::schedule

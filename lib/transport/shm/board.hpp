@@ -1,6 +1,8 @@
 // A board per rank in shared memory: its owner publishes, everybody else reads in place.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -8,6 +10,8 @@
 #include "transport/shm/segment.hpp"
 
 namespace sircl::transport {
+
+class PeerMemory;
 
 class Board {
  public:
@@ -24,10 +28,21 @@ class Board {
     return segment_ + layout_.board(rank, which);
   }
 
+  /// Once, before the ranks meet: who this is, and a word of its memory that others may look at.
+  void introduce(std::int64_t process, const std::uint64_t* probe) noexcept {
+    own_line().process = process;
+    own_line().probe = reinterpret_cast<std::uintptr_t>(probe);
+  }
+  [[nodiscard]] pid_t process(int peer) const noexcept {
+    return static_cast<pid_t>(line(peer).process);
+  }
+  [[nodiscard]] std::uint64_t probe(int peer) const noexcept { return line(peer).probe; }
+
   /// Announces what the next flags belong to. Entry n % 2 is free: all ranks have entered operation
   /// n - 1 before anybody enters n, so nobody compares n - 2 any more.
-  void announce(const OperationTag& tag) noexcept {
+  void announce(const OperationTag& tag, const shm::UserBuffers& buffers = {}) noexcept {
     shm::RankLine& line = own_line();
+    line.buffers[tag.sequence & 1] = buffers;
     line.tag[tag.sequence & 1] = tag;
     line.signature[tag.sequence & 1] = tag.signature();
   }
@@ -52,9 +67,16 @@ class Board {
   [[nodiscard]] std::uint64_t signature(int peer, std::uint64_t sequence) const noexcept {
     return line(peer).signature[sequence & 1];
   }
+  [[nodiscard]] shm::UserBuffers buffers(int peer, std::uint64_t sequence) const noexcept {
+    return line(peer).buffers[sequence & 1];
+  }
   [[nodiscard]] OperationTag tag(int peer, std::uint64_t sequence) const noexcept {
     return line(peer).tag[sequence & 1];
   }
+
+  /// How to read the others' own memory; null where the system forbids it.
+  [[nodiscard]] PeerMemory* peer_memory() const noexcept { return peer_memory_; }
+  void set_peer_memory(PeerMemory* memory) noexcept { peer_memory_ = memory; }
 
   /// Wakes sleepers, if there are any. The fence orders the flag before the look at `sleepers`:
   /// either the sleeper sees the flag when it looks again after registering, or this sees the
@@ -72,6 +94,7 @@ class Board {
   shm::Layout layout_;
   int rank_;
   std::vector<std::uint64_t> seen_;
+  PeerMemory* peer_memory_ = nullptr;
 };
 
 }  // namespace sircl::transport

@@ -24,13 +24,23 @@ struct Header {
       kLine) std::atomic<std::uint32_t> sleepers;  ///< ranks that are about to sleep on the bell
 };
 
+/// Where the buffers of an operation lie in their owner's address space; zero: not to be read
+/// there.
+struct UserBuffers {
+  std::uint64_t in = 0;
+  std::uint64_t out = 0;
+};
+
 /// What a rank tells the others. `flag` only grows: (operation << 24) | step of the operation.
 struct RankLine {
   alignas(kLine) std::atomic<std::uint64_t> flag;
   std::array<std::uint64_t, 2>
       signature;  ///< of operation n in entry n % 2, written before its first flag
+  std::array<UserBuffers, 2> buffers;  ///< likewise, of operations that are read in place
   alignas(kLine)
       std::array<OperationTag, 2> tag;  ///< the same in full, read only when signatures differ
+  alignas(kLine) std::int64_t process;  ///< written before the ranks meet, as is the next
+  std::uint64_t probe;                  ///< address of a word that holds the group's token
 };
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

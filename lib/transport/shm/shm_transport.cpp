@@ -10,6 +10,7 @@
 #include "sys/futex.hpp"
 #include "sys/shared_memory.hpp"
 #include "transport/shm/board.hpp"
+#include "transport/shm/peer_memory.hpp"
 
 namespace sircl::transport {
 
@@ -55,7 +56,10 @@ class ShmLane final : public Lane {
 class ShmTransportImpl final : public ShmTransport {
  public:
   ShmTransportImpl(const Parameters& parameters, const Layout& layout, sys::SharedMemory memory)
-      : memory_(std::move(memory)), board_(memory_.data(), layout, parameters.rank) {
+      : memory_(std::move(memory)),
+        board_(memory_.data(), layout, parameters.rank),
+        token_(parameters.token) {
+    board_.introduce(getpid(), &token_);
     for (int peer = 0; peer < parameters.ranks; ++peer) {
       if (peer == parameters.rank) {
         lanes_.push_back(nullptr);
@@ -76,6 +80,26 @@ class ShmTransportImpl final : public ShmTransport {
   }
   void connected() noexcept override { memory_.close_fd(); }
 
+  Status probe_peer_memory() override {
+    std::vector<pid_t> processes;
+    for (int rank = 0; rank < board_.ranks(); ++rank) processes.push_back(board_.process(rank));
+    auto memory = std::make_unique<PeerMemory>(board_.rank(), std::move(processes));
+    for (int rank = 0; rank < board_.ranks(); ++rank) {
+      std::uint64_t word = 0;
+      if (Status status = memory->read(rank, &word, board_.probe(rank), sizeof word);
+          !status.ok()) {
+        return status;
+      }
+      if (word != token_) {
+        return {StatusCode::resource, fmt::format("process {} here is another one than rank {}",
+                                                  board_.process(rank), rank)};
+      }
+    }
+    peer_memory_ = std::move(memory);
+    return {};
+  }
+  void use_peer_memory() noexcept override { board_.set_peer_memory(peer_memory_.get()); }
+
   void prepare_sleep() noexcept override {
     header().sleepers.fetch_add(1, std::memory_order_seq_cst);
     bell_ = header().bell.load(std::memory_order_acquire);
@@ -95,6 +119,8 @@ class ShmTransportImpl final : public ShmTransport {
 
   sys::SharedMemory memory_;
   Board board_;
+  const std::uint64_t token_;  ///< the others read it to see that they read the right process
+  std::unique_ptr<PeerMemory> peer_memory_;
   std::vector<std::unique_ptr<ShmLane>> lanes_;
   std::uint32_t bell_ = 0;
 };

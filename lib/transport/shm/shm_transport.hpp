@@ -27,6 +27,11 @@ class ShmTransport : public Transport {
   static Result<std::unique_ptr<ShmTransport>> connect(const Parameters& parameters,
                                                        const std::string& address_of_rank_0);
   virtual void connected() noexcept = 0;
+
+  /// After connected(): whether this process can read the memory of all others; if not, why.
+  [[nodiscard]] virtual Status probe_peer_memory() = 0;
+  /// Only where the probes of all ranks succeeded.
+  virtual void use_peer_memory() noexcept = 0;
 };
 
 }  // namespace sircl::transport::shm
