@@ -23,7 +23,7 @@ Engine::Engine(const EngineOptions& options, std::unique_ptr<transport::Transpor
       channels_(*transport_, options.ranks, options.shape),
       selection_(options.selection),
       streams_(channels_, options.rank, options.ranks, options.shape, schedule::Wiring::mesh,
-               waiter_, counters_),
+               selection_.min_slice_bytes(), waiter_, counters_),
       transfers_(channels_, options.rank, options.ranks, options.shape.slot_bytes, counters_) {
   if (transport::Board* board = transport_->board(); board != nullptr) {
     board_sync_ = std::make_unique<exec::BoardSync>(*board, waiter_);

@@ -7,12 +7,17 @@ using schedule::Collective;
 
 namespace {
 
-// Measured with ring_allreduce_bench on a two-core x86-64 machine, four ranks; see bench/README.md.
-constexpr std::size_t kBoardOneshotMaxBytes = 16 * 1024;
-// On TCP a message costs more than its first few thousand bytes, so fewer rounds win; a large group
-// would send too many of them.
+// Measured with ring_allreduce_bench on a two-core x86-64 machine; see bench/README.md.
+constexpr std::size_t kBoardOneshotMaxBytes = 12 * 1024;
+constexpr std::size_t kBoardOneshotMaxBytesOfPair = 8 * 1024;
+
+// On TCP a message costs more than its first few thousand bytes. Between hosts fewer rounds win for
+// short blocks, unless the group is large: it would send too many messages.
 constexpr std::size_t kTcpOneshotMaxBytes = 8 * 1024;
 constexpr int kTcpOneshotMaxRanks = 8;
+// On one host all ranks pay for all messages with the same processors: fewer messages win, so short
+// blocks are summed by one rank (2 * (ranks - 1) messages, where exchange has ranks * (ranks - 1)).
+constexpr std::size_t kLoopbackMinSliceBytes = 64 * 1024;
 
 }  // namespace
 
@@ -40,15 +45,20 @@ Choice Selection::choose(Collective collective, std::size_t bytes) const noexcep
     return {*rules_.forced, board(*rules_.forced)};
   }
   if (collective != Collective::all_reduce) return {Algorithm::direct, rules_.shared_memory};
-  if (rules_.shared_memory || rules_.exact) {
-    const std::size_t limit =
-        rules_.oneshot_max_bytes != 0 ? rules_.oneshot_max_bytes : kBoardOneshotMaxBytes;
-    return {bytes <= limit ? Algorithm::exchange : Algorithm::direct, rules_.shared_memory};
+  if (rules_.shared_memory) {
+    const std::size_t normal =
+        rules_.ranks == 2 ? kBoardOneshotMaxBytesOfPair : kBoardOneshotMaxBytes;
+    const std::size_t limit = rules_.oneshot_max_bytes != 0 ? rules_.oneshot_max_bytes : normal;
+    return {bytes <= limit ? Algorithm::exchange : Algorithm::direct, true};
   }
-  const std::size_t limit =
-      rules_.oneshot_max_bytes != 0 ? rules_.oneshot_max_bytes : kTcpOneshotMaxBytes;
-  if (bytes <= limit && rules_.ranks <= kTcpOneshotMaxRanks) return {Algorithm::exchange, false};
-  return {Algorithm::direct, false};
+  const std::size_t normal =
+      rules_.one_host || rules_.ranks > kTcpOneshotMaxRanks ? 0 : kTcpOneshotMaxBytes;
+  const std::size_t limit = rules_.oneshot_max_bytes != 0 ? rules_.oneshot_max_bytes : normal;
+  return {bytes <= limit ? Algorithm::exchange : Algorithm::direct, false};
+}
+
+std::size_t Selection::min_slice_bytes() const noexcept {
+  return rules_.one_host && !rules_.shared_memory ? kLoopbackMinSliceBytes : 0;
 }
 
 }  // namespace sircl::detail

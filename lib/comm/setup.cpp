@@ -245,6 +245,7 @@ Result<std::unique_ptr<Setup>> set_up(config::Settings settings, bootstrap::Laun
   const bool shared_memory = launch.size == 1 || wanted == "shm" || (wanted == "auto" && one_host);
   EngineOptions options = engine_options(setup->settings, launch, shared_memory, ranks_here);
   options.selection.forced = *forced;
+  options.selection.one_host = one_host;
   auto transport = shared_memory ? connect_shm(*setup, options, token)
                                  : connect_tcp(*setup, options, token, one_host);
   if (!transport) return transport.status();

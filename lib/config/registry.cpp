@@ -95,7 +95,7 @@ constexpr std::array kRegistry = {
             ""},
     Setting{"SIRCL_TCP_SLOTS", integer, "", "16", "", "slots of a TCP channel", "", true, false, 2,
             1024},
-    Setting{"SIRCL_TCP_SLOT_BYTES", size_bytes, "bytes", "65536", "", "bytes of a slot", "", true,
+    Setting{"SIRCL_TCP_SLOT_BYTES", size_bytes, "bytes", "122880", "", "bytes of a slot", "", true,
             false, 1024, 1 << 24},
     Setting{"SIRCL_TRAFFIC_CLASS", text, "", "", "", "RoCE traffic class; no effect yet",
             "NCCL_IB_TC"},

@@ -19,7 +19,8 @@ constexpr std::uint32_t kGreeting = 0xFFFFFFFF;  // a stream of its own
 
 ChannelExecutor::ChannelExecutor(Channels& channels, int rank, int ranks,
                                  const transport::WindowShape& shape, schedule::Wiring wiring,
-                                 Waiter& waiter, LiveCounters& counters)
+                                 std::size_t min_slice_bytes, Waiter& waiter,
+                                 LiveCounters& counters)
     : channels_(channels),
       rank_(rank),
       ranks_(ranks),
@@ -28,6 +29,7 @@ ChannelExecutor::ChannelExecutor(Channels& channels, int rank, int ranks,
       counters_(counters),
       slot_bytes_(shape.slot_bytes),
       step_bytes_(std::max<std::size_t>(1, shape.slots / 4) * shape.slot_bytes),
+      min_slice_bytes_(std::min(min_slice_bytes, step_bytes_ / 2)),
       inputs_(static_cast<std::size_t>(ranks)) {}
 
 std::size_t ChannelExecutor::piece_elements(const Operation& operation) const {
@@ -64,6 +66,7 @@ Result<std::shared_ptr<const schedule::Program>> ChannelExecutor::program_for(
   std::string key(3 + sizeof(int) + counts_.size() * sizeof(std::uint64_t), '\0');
   key[0] = static_cast<char>(operation.collective);
   key[1] = static_cast<char>(operation.algorithm);
+  key[2] = static_cast<char>(size_of(operation.type));
   std::memcpy(key.data() + 3, &operation.root, sizeof(int));
   if (!counts_.empty()) {
     std::memcpy(key.data() + 3 + sizeof(int), counts_.data(),
@@ -77,6 +80,7 @@ Result<std::shared_ptr<const schedule::Program>> ChannelExecutor::program_for(
   request.size = ranks_;
   request.root = operation.root;
   request.counts = counts_;
+  request.min_slice = min_slice_bytes_ / size_of(operation.type);
   auto program = schedule::build(request, rank_);
   if (!program) return program.status();
   if (programs_.size() >= kProgramLimit) programs_.clear();

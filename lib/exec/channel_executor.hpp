@@ -21,7 +21,8 @@ namespace sircl::exec {
 class ChannelExecutor {
  public:
   ChannelExecutor(Channels& channels, int rank, int ranks, const transport::WindowShape& shape,
-                  schedule::Wiring wiring, Waiter& waiter, LiveCounters& counters);
+                  schedule::Wiring wiring, std::size_t min_slice_bytes, Waiter& waiter,
+                  LiveCounters& counters);
 
   Status run(const Operation& operation);
 
@@ -59,6 +60,7 @@ class ChannelExecutor {
   LiveCounters& counters_;
   std::size_t slot_bytes_;
   std::size_t step_bytes_;
+  std::size_t min_slice_bytes_;  ///< see schedule::Request::min_slice
   std::unordered_map<std::string, std::shared_ptr<const schedule::Program>> programs_;
   std::vector<std::uint64_t> counts_;
   std::vector<std::byte> scratch_;

@@ -1,5 +1,7 @@
 // Every pair of ranks has a channel. Sums are formed once, by the owner of a block, in rank order.
 
+#include <algorithm>
+
 #include "schedule/builders.hpp"
 #include "schedule/steps.hpp"
 
@@ -22,10 +24,21 @@ std::vector<int> others(int size, int rank) {
   return ranks;
 }
 
+/// How many ranks sum a slice each.
+int owner_count(const Request& request) {
+  const auto size = static_cast<std::uint64_t>(request.size);
+  if (request.min_slice == 0) return request.size;
+  return static_cast<int>(
+      std::clamp<std::uint64_t>(request.counts[0] / request.min_slice, 1, size));
+}
+
 Program all_reduce(const Request& request, int rank) {
   const int size = request.size;
   const Slice all{0, request.counts[0]};
-  const auto part = [&](int owner) { return slice(all, size, owner); };
+  const int owners = owner_count(request);
+  const auto part = [&](int owner) {
+    return owner < owners ? slice(all, owners, owner) : Slice{all.count, 0};
+  };
   StreamBuilder stream;
   for (const int to : others(size, rank)) {
     stream.move(0, part(to).count, local(input(part(to))), std::nullopt, {to});

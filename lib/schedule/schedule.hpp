@@ -139,6 +139,10 @@ struct Request {
   int size = 0;
   int root = 0;
   std::vector<std::uint64_t> counts;
+  /// direct all_reduce only: a block is not cut among its owners into slices of fewer elements than
+  /// this, as far as it can be helped. Where messages are dear, one rank sums a short block for
+  /// all.
+  std::uint64_t min_slice = 0;
 };
 
 /// Whether the algorithm exists for this collective, wiring and size; the text says why not.

@@ -1,5 +1,6 @@
 // Every schedule that exists passes the checker; what does not exist is refused with a reason.
 
+#include <algorithm>
 #include <set>
 
 #include "schedule/checker.hpp"
@@ -46,6 +47,27 @@ TEST_CASE("every schedule is correct for 1 to 16 ranks and awkward counts") {
     }
   });
   CHECK(checked > 5000);
+}
+
+TEST_CASE("fewer ranks share the sum of a short block where slices have a least size") {
+  for (int size = 2; size <= 16; ++size) {
+    for (const std::uint64_t count : {0, 1, 63, 100, 199, 200, 201, 1000, 5000}) {
+      Request request =
+          request_of(Collective::all_reduce, Algorithm::direct, Wiring::mesh, size, count);
+      request.min_slice = 100;
+      require_checked(request);
+      std::uint64_t owners = 0;
+      for (const Program& program : programs_of(request)) {
+        for (const Stream& stream : program.streams) {
+          for (const Step& step : stream.steps) owners += step.operands.size() > 1 ? 1 : 0;
+        }
+      }
+      const auto most = std::min<std::uint64_t>(static_cast<std::uint64_t>(size),
+                                                std::max<std::uint64_t>(1, count / 100));
+      CHECK(owners <= most);
+      CHECK((owners > 0) == (count > 0));
+    }
+  }
 }
 
 TEST_CASE("blocks of unequal size, some empty") {

@@ -61,7 +61,7 @@ class TcpLane final : public Lane {
   Frame frame_;
   std::size_t frame_have_ = 0;  ///< bytes of frame_ received
   std::size_t body_have_ = 0;   ///< bytes of the body received
-  std::array<std::byte, 16384> staging_;
+  std::array<std::byte, 4096> staging_;
   bool failed_ = false;
   std::string reason_;
 };
