@@ -1,9 +1,12 @@
-# Cross-build for aarch64 with Debian's compiler; tests run under qemu-user.
+# Cross-build for aarch64 with the compiler and the arm64 packages of Debian or Ubuntu; tests run under qemu-user.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static)
+find_program(SIRCL_QEMU NAMES qemu-aarch64-static qemu-aarch64)
+if(SIRCL_QEMU)
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${SIRCL_QEMU})
+endif()
 set(ENV{PKG_CONFIG_LIBDIR} /usr/lib/aarch64-linux-gnu/pkgconfig:/usr/share/pkgconfig)
