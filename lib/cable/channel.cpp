@@ -1,6 +1,7 @@
 #include "cable/channel.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace sircl::cable {
 namespace {
@@ -80,6 +81,33 @@ void Channel::send_reserved(const transport::OperationTag& tag, std::uint32_t st
   }
 }
 
+void Channel::expect(std::uint32_t stream, std::span<std::byte> to) noexcept {
+  if (to.empty() || to.size() > shape_.slot_bytes) return;
+  const bool outstanding = !expected_to_.empty() && expected_index_ == arrived_;
+  if (outstanding && expected_to_.data() == to.data() && expected_to_.size() == to.size()) return;
+  const std::uint64_t arrived =
+      transport::flag_at(lane_->window(), arrived_flag_).load(std::memory_order_acquire);
+  if (outstanding || arrived != arrived_) return;
+  if (!lane_->redirect(slot_offset(arrived_) + sizeof(SlotHeader), to)) return;
+  expected_to_ = to;
+  expected_index_ = arrived_;
+  expected_stream_ = stream;
+}
+
+void Channel::forget() noexcept {
+  if (!expected_to_.empty()) (void)lane_->redirect(0, {});
+  expected_to_ = {};
+}
+
+// The expected message is here. If it is another one than was meant, it goes where it belongs.
+void Channel::settle_expectation(const SlotHeader& header) noexcept {
+  (void)lane_->redirect(0, {});
+  if (header.stream == expected_stream_ && header.bytes == expected_to_.size()) return;
+  std::byte* const slot = lane_->window() + slot_offset(expected_index_) + sizeof(SlotHeader);
+  std::memcpy(slot, expected_to_.data(), std::min<std::size_t>(expected_to_.size(), header.bytes));
+  expected_to_ = {};
+}
+
 void Channel::note_arrivals() noexcept {
   const std::uint64_t arrived =
       transport::flag_at(lane_->window(), arrived_flag_).load(std::memory_order_acquire);
@@ -92,6 +120,7 @@ void Channel::note_arrivals() noexcept {
         reinterpret_cast<const SlotHeader*>(lane_->window() + slot_offset(arrived_));
     credit_ = std::max(credit_, std::min(header->credits, sent_));
     if (header->bytes > shape_.slot_bytes) corrupt_ = true;
+    if (!expected_to_.empty() && expected_index_ == arrived_) settle_expectation(*header);
     ++arrived_;
   }
 }
@@ -103,7 +132,9 @@ Channel::Message Channel::front(std::uint32_t stream) noexcept {
     if (taken_[index % shape_.slots]) continue;
     const std::byte* slot = lane_->window() + slot_offset(index);
     const auto* header = reinterpret_cast<const SlotHeader*>(slot);
-    if (header->stream == stream) return {header, slot + sizeof(SlotHeader)};
+    if (header->stream != stream) continue;
+    const bool elsewhere = !expected_to_.empty() && index == expected_index_;
+    return {header, elsewhere ? expected_to_.data() : slot + sizeof(SlotHeader)};
   }
   return {};
 }
@@ -112,6 +143,7 @@ void Channel::pop(const Message& message) noexcept {
   const auto position = static_cast<std::size_t>(
       reinterpret_cast<const std::byte*>(message.header) - (lane_->window() + first_slot_));
   taken_[position / stride_] = true;
+  if (message.payload == expected_to_.data()) expected_to_ = {};
   while (released_ < arrived_ && taken_[released_ % shape_.slots]) {
     taken_[released_ % shape_.slots] = false;
     ++released_;

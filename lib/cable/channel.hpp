@@ -60,6 +60,12 @@ class Channel {
   };
   /// The oldest message of `stream` that has arrived and was not taken yet.
   [[nodiscard]] Message front(std::uint32_t stream) noexcept;
+  /// Asks that the payload of the next message to arrive be stored in `to`, so that it need not be
+  /// copied there: its Message then says that it lies there. Only a wish. Memory of the caller is
+  /// not touched after that message, or after forget().
+  void expect(std::uint32_t stream, std::span<std::byte> to) noexcept;
+  /// For the end of a failed operation: what had already arrived there is lost.
+  void forget() noexcept;
   /// Gives its slot back; `message` must be the front of its stream.
   void pop(const Message& message) noexcept;
   /// Returns credits that are owed; call while waiting.
@@ -70,6 +76,7 @@ class Channel {
  private:
   [[nodiscard]] std::size_t slot_offset(std::uint64_t index) const noexcept;
   void note_arrivals() noexcept;
+  void settle_expectation(const SlotHeader& header) noexcept;
   void post(const transport::OperationTag& tag, std::uint32_t stream, std::uint64_t total,
             std::span<const std::byte> payload, std::size_t bytes) noexcept;
 
@@ -87,6 +94,9 @@ class Channel {
   std::uint64_t told_ = 0;      ///< the value of released_ that the peer was told
   std::vector<bool> taken_;     ///< per slot: taken out of order, waits for its elders
   std::vector<std::byte> staging_;
+  std::span<std::byte> expected_to_;  ///< see expect(); empty: nothing is expected or there
+  std::uint64_t expected_index_ = 0;  ///< the message that is meant
+  std::uint32_t expected_stream_ = 0;
   bool corrupt_ = false;
 };
 

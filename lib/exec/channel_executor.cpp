@@ -146,6 +146,17 @@ Status ChannelExecutor::await_greetings(const Operation& operation) {
 }
 
 Status ChannelExecutor::run(const Operation& operation) {
+  const Status status = run_pieces(operation);
+  if (!status.ok()) {
+    // The user's buffers are the user's again: nothing may arrive there any more.
+    for (int peer = 0; peer < ranks_; ++peer) {
+      if (peer != rank_) channels_.get(peer, ChannelUse::collective).forget();
+    }
+  }
+  return status;
+}
+
+Status ChannelExecutor::run_pieces(const Operation& operation) {
   const std::size_t length = longest_block(operation);
   const std::size_t piece = piece_elements(operation);
   std::size_t begin = 0;
@@ -220,6 +231,9 @@ ChannelExecutor::Move ChannelExecutor::advance(const Operation& operation,
       std::min<std::uint64_t>(step.count - cursor.done, slot_bytes_ / element);
   const std::size_t bytes = count * element;
 
+  const bool average = operation.op == ReduceOp::average && step.finish;
+  const bool combine = step.operands.size() > 1 || average;
+
   // Everything must be there before anything is done, so that a blocked step can simply be tried
   // again.
   taken_.clear();
@@ -231,6 +245,9 @@ ChannelExecutor::Move ChannelExecutor::advance(const Operation& operation,
     }
     cable::Channel& channel = channels_.get(operand.from, ChannelUse::collective);
     auto message = channel.front(number);
+    if (!message && step.store && !combine) {
+      channel.expect(number, {addresses(*step.store, cursor.done), bytes});
+    }
     if (!message && channel.lane().progress()) message = channel.front(number);
     if (!message) {
       blocked_on_ = operand.from;
@@ -257,8 +274,6 @@ ChannelExecutor::Move ChannelExecutor::advance(const Operation& operation,
     return Move::blocked;
   }
 
-  const bool average = operation.op == ReduceOp::average && step.finish;
-  const bool combine = step.operands.size() > 1 || average;
   const auto combine_into = [&](std::byte* value) {
     if (bytes == 0) return;
     if (combine) {

@@ -45,6 +45,7 @@ class ChannelExecutor {
   Result<std::shared_ptr<const schedule::Program>> program_for(const Operation& operation,
                                                                std::size_t begin,
                                                                std::size_t length);
+  Status run_pieces(const Operation& operation);
   Status run_piece(const Operation& operation, const schedule::Program& program,
                    const Addresses& addresses);
   Move advance(const Operation& operation, const schedule::Stream& stream, std::uint32_t number,

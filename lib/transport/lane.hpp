@@ -39,6 +39,12 @@ class Lane {
   /// The peer's window as local memory, or null where the peer is not mapped. Who writes there
   /// calls put() with an empty body for the rest.
   [[nodiscard]] virtual std::byte* mapped_peer() noexcept { return nullptr; }
+  /// Bytes put to [offset, offset + to.size()) of the own window are stored in `to` instead, until
+  /// the next call; an empty `to` ends it, and what part of an unfinished put stands in the old
+  /// memory moves to the window. False: not possible, or not now.
+  virtual bool redirect([[maybe_unused]] std::uint64_t offset, std::span<std::byte> to) noexcept {
+    return to.empty();
+  }
   /// Moves bytes that are under way. True when something may have changed.
   virtual bool progress() noexcept = 0;
   /// A descriptor that polls readable when something arrives; -1: none (see Transport::sleep).

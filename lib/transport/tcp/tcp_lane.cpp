@@ -106,8 +106,9 @@ bool TcpLane::receive() noexcept {
     // and short bodies cost one call.
     const bool direct = frame_have_ == sizeof(Frame);
     if (direct) {
-      wanted = frame_.bytes - body_have_;
-      got = recv(fd_, window_.data() + frame_.offset + body_have_, wanted, MSG_DONTWAIT);
+      const auto free = place(frame_.offset + body_have_);
+      wanted = std::min<std::size_t>(frame_.bytes - body_have_, free.size());
+      got = recv(fd_, free.data(), wanted, MSG_DONTWAIT);
     } else {
       wanted = staging_.size();
       got = recv(fd_, staging_.data(), wanted, MSG_DONTWAIT);
@@ -149,13 +150,40 @@ bool TcpLane::consume(const std::byte* data, std::size_t size) noexcept {
       if (frame_.bytes == 0) deliver();
       continue;
     }
-    const std::size_t part = std::min(size, static_cast<std::size_t>(frame_.bytes) - body_have_);
-    std::memcpy(window_.data() + frame_.offset + body_have_, data, part);
+    const auto free = place(frame_.offset + body_have_);
+    const std::size_t part =
+        std::min({size, static_cast<std::size_t>(frame_.bytes) - body_have_, free.size()});
+    std::memcpy(free.data(), data, part);
     body_have_ += part;
     data += part;
     size -= part;
     if (body_have_ == frame_.bytes) deliver();
   }
+  return true;
+}
+
+std::span<std::byte> TcpLane::place(std::uint64_t offset) noexcept {
+  const std::span<std::byte> window(window_);
+  if (redirected_to_.empty() || offset >= redirected_ + redirected_to_.size()) {
+    return window.subspan(offset);
+  }
+  if (offset < redirected_) return window.subspan(offset, redirected_ - offset);
+  return redirected_to_.subspan(offset - redirected_);
+}
+
+bool TcpLane::redirect(std::uint64_t offset, std::span<std::byte> to) noexcept {
+  const bool amid_body = frame_have_ == sizeof(Frame);
+  const std::uint64_t received_to = frame_.offset + body_have_;
+  if (!to.empty()) {
+    // A body that has begun to arrive stays where it is.
+    if (amid_body && frame_.offset < offset + to.size() && received_to > offset) return false;
+  } else if (amid_body && received_to > redirected_ &&
+             frame_.offset < redirected_ + redirected_to_.size()) {
+    std::memcpy(window_.data() + redirected_, redirected_to_.data(),
+                std::min<std::size_t>(redirected_to_.size(), received_to - redirected_));
+  }
+  redirected_ = offset;
+  redirected_to_ = to;
   return true;
 }
 

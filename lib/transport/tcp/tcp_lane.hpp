@@ -36,6 +36,7 @@ class TcpLane final : public Lane {
   bool can_put() noexcept override;
   void put(std::uint64_t offset, std::span<const std::byte> head, std::span<const std::byte> body,
            std::uint64_t flag_offset, std::uint64_t flag_value) noexcept override;
+  bool redirect(std::uint64_t offset, std::span<std::byte> to) noexcept override;
   bool progress() noexcept override;
   int wait_fd() const noexcept override { return fd_; }
   Status status() const override;
@@ -51,6 +52,8 @@ class TcpLane final : public Lane {
   bool receive() noexcept;
   bool consume(const std::byte* data, std::size_t size) noexcept;
   void deliver() noexcept;
+  /// Where the byte at `offset` of the window is stored, and how many after it in the same memory.
+  [[nodiscard]] std::span<std::byte> place(std::uint64_t offset) noexcept;
   void fail(const std::string& reason) noexcept;
 
   int fd_;
@@ -59,8 +62,10 @@ class TcpLane final : public Lane {
   std::vector<std::byte> pending_;  ///< what the kernel did not take yet
   std::size_t sent_ = 0;
   Frame frame_;
-  std::size_t frame_have_ = 0;  ///< bytes of frame_ received
-  std::size_t body_have_ = 0;   ///< bytes of the body received
+  std::size_t frame_have_ = 0;          ///< bytes of frame_ received
+  std::size_t body_have_ = 0;           ///< bytes of the body received
+  std::uint64_t redirected_ = 0;        ///< first offset of the window that is elsewhere
+  std::span<std::byte> redirected_to_;  ///< and where; empty: nowhere
   std::array<std::byte, 4096> staging_;
   bool failed_ = false;
   std::string reason_;

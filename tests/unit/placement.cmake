@@ -1,0 +1,1 @@
+sircl_test(placement unit SOURCES placement.cpp LINK sircl_internal)
