@@ -1,4 +1,6 @@
 // The registry keeps its own rules, and the README's table says what it says.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <set>
@@ -17,16 +19,16 @@ namespace {
 /// One row of the table in lib/config/README.md.
 std::string row(const Setting& setting) {
   std::string value = setting.default_value.empty() ? "-" : std::string(setting.default_value);
-  if (!setting.unit.empty() && value != "-") value += " " + std::string(setting.unit);
+  if (!setting.unit.empty() && value != "-") value += fmt::format(" {}", setting.unit);
   std::string text = std::string(setting.doc);
   if (!setting.choices.empty()) {
     std::string choices(setting.choices);
     std::replace(choices.begin(), choices.end(), '|', ' ');
-    text += " (" + choices + ")";
+    text += fmt::format(" ({})", choices);
   }
-  if (!setting.fallback.empty()) text += "; else " + std::string(setting.fallback);
+  if (!setting.fallback.empty()) text += fmt::format("; else {}", setting.fallback);
   if (setting.wire) text += "; same on all ranks";
-  return "| " + std::string(setting.name) + " | " + value + " | " + text + " |";
+  return fmt::format("| {} | {} | {} |", setting.name, value, text);
 }
 
 }  // namespace
