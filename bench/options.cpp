@@ -205,7 +205,7 @@ void describe(CLI::App& app, BenchOptions& options, Words& words) {
   app.add_option("--algorithm", options.algorithm, "auto, or the name of an algorithm");
   app.add_option("--vs", options.peers,
                  "measure others in the same run, taking turns: openmpi, mpich, mpich-stock, gloo, "
-                 "floor, all")
+                 "floor, copy, all (without copy)")
       ->delimiter(',');
   app.add_flag("--peers-only", options.peers_only, "measure only the peers of --vs");
   app.add_option("--json", options.json, "write the results as JSON to FILE");

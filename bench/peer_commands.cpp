@@ -67,12 +67,16 @@ std::optional<PeerCommand> peer_command(const std::string& name, int ranks,
   } else if (name == "floor") {
     command.program = peer_file("peer_floor");
     command.given = "no library: ranks reduce from each other's buffers in shared memory";
+  } else if (name == "copy") {
+    command.program = peer_file("peer_floor");
+    command.given = "no library: every rank copies its input to its output, and a barrier";
   } else {
     return std::nullopt;
   }
   command.words.push_back(command.program);
   command.words.push_back(socket);
-  if (name == "gloo" || name == "floor") command.words.push_back(count);
+  if (name != "openmpi" && name != "mpich" && name != "mpich-stock") command.words.push_back(count);
+  if (name == "copy") command.words.push_back(name);
   if (name == "gloo") command.words.push_back(directory);
   return command;
 }

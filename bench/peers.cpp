@@ -98,8 +98,8 @@ bool read_line(int fd, std::string& line, Clock::time_point deadline) {
 }  // namespace
 
 const std::vector<std::string>& peer_names() {
-  static const std::vector<std::string> kNames = {"openmpi", "mpich", "mpich-stock", "gloo",
-                                                  "floor"};
+  static const std::vector<std::string> kNames = {"openmpi", "mpich", "mpich-stock",
+                                                  "gloo",    "floor", "copy"};
   return kNames;
 }
 

@@ -29,7 +29,7 @@ std::optional<double> ratio(const Row& row, std::size_t peer) {
 std::optional<double> best_ratio(const Report& report, const Row& row) {
   std::optional<double> best;
   for (std::size_t peer = 0; peer < row.peers.size(); ++peer) {
-    if (report.peers[peer].name == "floor") continue;
+    if (report.peers[peer].name == "floor" || report.peers[peer].name == "copy") continue;
     if (const auto r = ratio(row, peer)) best = std::max(best.value_or(*r), *r);
   }
   return best;

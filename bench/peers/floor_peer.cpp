@@ -2,7 +2,10 @@
 // in shared memory, so nothing is copied, announced, checked or negotiated: each rank reduces its
 // slice of all inputs into all outputs, between two barriers. No library can do this with buffers
 // that it is given. Messages of 1 KiB at most are copied once and take one barrier, which is
-// faster. usage: peer_floor SOCKET RANKS
+// faster. usage: peer_floor SOCKET RANKS [copy]
+//
+// With `copy` every rank only copies its input to its output: what the memory can do, as a measure
+// for algorithms that are bound by the bytes they move.
 #include <sched.h>
 #include <sys/mman.h>
 
@@ -99,7 +102,8 @@ AddTile adder(DataType type) {
 
 class FloorPeer final : public Peer {
  public:
-  FloorPeer(const Shared& shared, int rank) : shared_(shared), rank_(rank) {
+  FloorPeer(const Shared& shared, int rank, bool only_copies)
+      : shared_(shared), rank_(rank), only_copies_(only_copies) {
     for (int r = 0; r < shared.ranks; ++r) {
       inputs_.push_back(shared.in(r));
       slots_.push_back(shared.slots(r));
@@ -118,6 +122,14 @@ class FloorPeer final : public Peer {
     const std::size_t bytes = measured.count() * size_of(shape.type);
     if (shape.collective == Collective::barrier) {
       return [this] { return barrier(); };
+    }
+    if (only_copies_) {
+      reason = "copies are as large as an all_reduce";
+      if (shape.collective != Collective::all_reduce || shape.in_place) return {};
+      return [this, bytes] {
+        std::memcpy(shared_.out(rank_), shared_.in(rank_), bytes);
+        return barrier();
+      };
     }
     reason = "the floor has all_reduce of sums and all_gather, out of place";
     if (shape.in_place) return {};
@@ -183,6 +195,7 @@ class FloorPeer final : public Peer {
 
   Shared shared_;
   int rank_;
+  bool only_copies_;
   std::uint64_t epoch_ = 0;
   std::vector<const std::byte*> inputs_;
   std::vector<const std::byte*> slots_;
@@ -203,8 +216,9 @@ std::byte* map_shared(std::size_t bytes) {
 
 int main(int argc, char** argv) {
   using namespace sircl::bench;
-  if (argc != 3 || std::atoi(argv[2]) < 1) {
-    std::fprintf(stderr, "usage: %s SOCKET RANKS, started by the bench\n", argv[0]);
+  const bool only_copies = argc == 4 && std::strcmp(argv[3], "copy") == 0;
+  if (argc != (only_copies ? 4 : 3) || std::atoi(argv[2]) < 1) {
+    std::fprintf(stderr, "usage: %s SOCKET RANKS [copy], started by the bench\n", argv[0]);
     return 2;
   }
   const int ranks = std::atoi(argv[2]);
@@ -212,7 +226,7 @@ int main(int argc, char** argv) {
   Shared shared{ranks, nullptr, map_shared(2 * n * kBufferBytes), map_shared(2 * n * kTileBytes)};
   shared.flags = new (map_shared(n * sizeof(Flag))) Flag[n];
   return fork_ranks(ranks, [&](int rank) {
-    FloorPeer peer(shared, rank);
+    FloorPeer peer(shared, rank, only_copies);
     return serve(argv[1], rank, ranks, peer);
   });
 }
