@@ -12,8 +12,8 @@ add_library(sircl_flags INTERFACE)
 target_compile_options(sircl_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
   $<$<BOOL:${SIRCL_WERROR}>:-Werror>)
 if(SIRCL_SANITIZE)
-  target_compile_options(sircl_flags INTERFACE -fsanitize=${SIRCL_SANITIZE} -fno-omit-frame-pointer -g
-    $<$<STREQUAL:${SIRCL_SANITIZE},undefined>:-fno-sanitize-recover=all>)
+  target_compile_options(sircl_flags INTERFACE -fsanitize=${SIRCL_SANITIZE} -fno-omit-frame-pointer -g1
+    -fno-sanitize-recover=all)
   target_link_options(sircl_flags INTERFACE -fsanitize=${SIRCL_SANITIZE})
 endif()
 
