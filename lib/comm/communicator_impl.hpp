@@ -38,5 +38,7 @@ Result<Work> submit_or_collect(const std::shared_ptr<CommunicatorImpl>& impl, Jo
 [[nodiscard]] std::string counters_json(CommunicatorImpl& impl);
 [[nodiscard]] std::string counters_prometheus(CommunicatorImpl& impl);
 [[nodiscard]] Counters read_counters(CommunicatorImpl& impl);
+/// Writes SIRCL_METRICS_FILE, if it is set; a failure is a warning.
+void write_metrics_file(CommunicatorImpl& impl);
 
 }  // namespace sircl::detail

@@ -3,6 +3,7 @@
 
 #include "comm/communicator_impl.hpp"
 #include "reduce/reduce.hpp"
+#include "topology/drawing.hpp"
 
 namespace sircl::detail {
 
@@ -14,6 +15,18 @@ Counters read_counters(CommunicatorImpl& impl) {
   return {get(live.operations), get(live.bytes_in), get(live.bytes_sent), get(live.bytes_received),
           get(live.yields),     get(live.sleeps),   get(live.failures),   get(live.single_copies)};
 }
+
+namespace {
+std::string indented(const std::string& lines) {
+  std::string text;
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const std::size_t end = lines.find('\n', begin);
+    text += "    " + lines.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  return text;
+}
+}  // namespace
 
 std::string describe(CommunicatorImpl& impl) {
   const Setup& setup = impl.setup();
@@ -30,8 +43,18 @@ std::string describe(CommunicatorImpl& impl) {
           engine.selection().choose(schedule::Collective::all_reduce, 1 << 20).algorithm),
       reduce::active_target(), static_cast<double>(engine.transport().memory_bytes()) / (1 << 20),
       engine.transport().board() != nullptr ? "shared by all ranks" : "in this rank");
+  if (const auto* board = engine.transport().board(); board != nullptr) {
+    text += board->peer_memory() != nullptr
+                ? "  large blocks: read straight from the other ranks' buffers\n"
+                : "  large blocks: copied by way of shared memory\n";
+  }
+  if (setup.fabric) {
+    text += fmt::format("  fabric: {}\n", topology::to_string(*setup.fabric));
+    const auto placement = topology::Placement::identity(setup.fabric->size);
+    text += indented(topology::draw(*setup.fabric, placement));
+  }
   for (const config::Setting& setting : config::registry()) {
-    if (setup.settings.is_default(setting.name)) continue;
+    if (setup.settings.text(setting.name) == setting.default_value) continue;
     text += fmt::format("  {}={} (from {})\n", setting.name,
                         setting.secret ? "***" : setup.settings.text(setting.name),
                         setup.settings.source(setting.name));

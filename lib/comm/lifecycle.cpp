@@ -43,6 +43,7 @@ Result<std::shared_ptr<detail::CommunicatorImpl>> start(config::Settings setting
   auto setup = detail::set_up(std::move(settings), std::move(launch), std::move(root));
   if (!setup) return setup.status();
   auto impl = std::make_shared<detail::CommunicatorImpl>(*std::move(setup), options);
+  log::set_rank(impl->rank());
   if (impl->rank() == 0) log::info(detail::describe(*impl));
   return impl;
 }
@@ -164,7 +165,10 @@ Result<Communicator> Communicator::split(int color, int key) {
 namespace detail {
 
 CommunicatorImpl::~CommunicatorImpl() {
-  if (setup_->engine) setup_->engine->stop();
+  if (setup_->engine) {
+    setup_->engine->stop();
+    write_metrics_file(*this);
+  }
   if (setup_->member) setup_->member->leave();
 }
 

@@ -160,6 +160,30 @@ Result<std::optional<schedule::Algorithm>> forced_algorithm(const config::Settin
   return algorithm;
 }
 
+void warn_of_idle_settings(const config::Settings& settings) {
+  for (const config::Setting& setting : config::registry()) {
+    if (setting.has_effect() || settings.is_default(setting.name)) continue;
+    const std::string source = settings.source(setting.name);
+    if (source.find(' ') != std::string::npos && !source.starts_with("file")) continue;  // NCCL's
+    log::warn(
+        fmt::format("{} is set (by {}), but has no effect in this version", setting.name, source));
+  }
+}
+
+/// What SIRCL_FABRIC says, if it says something.
+Result<std::optional<topology::Fabric>> cabled_fabric(const config::Settings& settings, int size) {
+  const std::string text = settings.text("SIRCL_FABRIC");
+  auto fabric = topology::parse_fabric(text);
+  if (!fabric) return fabric.status();
+  if (*fabric && (*fabric)->size != size) {
+    return {StatusCode::invalid_setting,
+            fmt::format("SIRCL_FABRIC={} has {} positions, but the group has {} rank{}; name what "
+                        "these ranks are cabled as, or set it to auto",
+                        text, (*fabric)->size, size, size == 1 ? "" : "s")};
+  }
+  return fabric;
+}
+
 EngineOptions engine_options(const config::Settings& settings, const bootstrap::Launch& launch,
                              bool shared_memory, int ranks_here) {
   EngineOptions options;
@@ -204,6 +228,10 @@ Result<std::unique_ptr<Setup>> set_up(config::Settings settings, bootstrap::Laun
   if (!simd.empty() && simd != "auto") {
     if (Status status = reduce::force_target(simd); !status.ok()) return status;
   }
+  auto fabric = cabled_fabric(setup->settings, launch.size);
+  if (!fabric) return fabric.status();
+  setup->fabric = *std::move(fabric);
+  if (launch.rank == 0) warn_of_idle_settings(setup->settings);
   const auto forced = forced_algorithm(setup->settings);
   if (!forced) return forced.status();
 

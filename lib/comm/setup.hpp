@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/launch.hpp"
 #include "comm/engine.hpp"
 #include "config/settings.hpp"
+#include "topology/fabric.hpp"
 
 namespace sircl::detail {
 
@@ -15,6 +17,7 @@ namespace sircl::detail {
 struct Setup {
   config::Settings settings;
   bootstrap::Launch launch;
+  std::optional<topology::Fabric> fabric;     ///< what SIRCL_FABRIC says
   std::unique_ptr<bootstrap::Root> root;      ///< on the rank whose process hosts the hub
   std::unique_ptr<bootstrap::Member> member;  ///< null for a single rank
   std::shared_ptr<Engine> engine;

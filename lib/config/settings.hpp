@@ -31,6 +31,12 @@ struct Setting {
   bool secret = false;               ///< never printed
   std::int64_t minimum = INT64_MIN;  ///< of integer, size and seconds
   std::int64_t maximum = INT64_MAX;
+
+  /// Whether this version does anything with it. Others are known so that files made for later
+  /// versions can be read.
+  [[nodiscard]] constexpr bool has_effect() const {
+    return doc.find("no effect yet") == std::string_view::npos;
+  }
 };
 
 /// Every setting of the project, sorted by name.
