@@ -12,7 +12,6 @@ struct SelectionRules {
   int ranks = 1;
   bool shared_memory = false;
   bool one_host = false;
-  bool exact = false;  ///< one rounding of the rank-ordered sum, whatever the size
   std::optional<schedule::Algorithm> forced;  ///< SIRCL_ALGORITHM
   std::size_t oneshot_max_bytes = 0;          ///< 0: the default of the transport
 };

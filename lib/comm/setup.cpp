@@ -157,6 +157,14 @@ Result<std::optional<schedule::Algorithm>> forced_algorithm(const config::Settin
     return {StatusCode::invalid_setting,
             fmt::format("SIRCL_ALGORITHM={} is not an algorithm", name)};
   }
+  const bool rounds_once =
+      *algorithm == schedule::Algorithm::direct || *algorithm == schedule::Algorithm::exchange;
+  if (settings.text("SIRCL_NUMERICS") == "exact" && !rounds_once) {
+    return {StatusCode::invalid_setting,
+            fmt::format("SIRCL_NUMERICS=exact rounds a sum once, but SIRCL_ALGORITHM={} rounds it "
+                        "on the way; choose direct, exchange or auto",
+                        name)};
+  }
   return algorithm;
 }
 
@@ -210,7 +218,6 @@ EngineOptions engine_options(const config::Settings& settings, const bootstrap::
   options.waiter.policy.yield = std::chrono::microseconds(settings.integer("SIRCL_YIELD_US"));
   options.selection.ranks = launch.size;
   options.selection.shared_memory = shared_memory;
-  options.selection.exact = settings.text("SIRCL_NUMERICS") == "exact";
   options.selection.oneshot_max_bytes =
       static_cast<std::size_t>(settings.integer("SIRCL_ONESHOT_MAX_BYTES"));
   return options;
