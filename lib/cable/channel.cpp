@@ -24,7 +24,8 @@ Channel::Channel(transport::Lane* lane, const transport::WindowShape& shape, Cha
     : lane_(lane),
       shape_(shape),
       stride_(slot_stride(shape.slot_bytes)),
-      taken_(shape.slots, false) {
+      taken_(shape.slots, false),
+      may_expect_(use == ChannelUse::collective) {
   const auto index = static_cast<std::size_t>(use);
   arrived_flag_ = index * 2 * kLine;
   credit_flag_ = arrived_flag_ + kLine;
@@ -82,12 +83,12 @@ void Channel::send_reserved(const transport::OperationTag& tag, std::uint32_t st
 }
 
 void Channel::expect(std::uint32_t stream, std::span<std::byte> to) noexcept {
-  if (to.empty() || to.size() > shape_.slot_bytes) return;
-  const bool outstanding = !expected_to_.empty() && expected_index_ == arrived_;
-  if (outstanding && expected_to_.data() == to.data() && expected_to_.size() == to.size()) return;
+  if (!may_expect_ || to.empty() || to.size() > shape_.slot_bytes) return;
+  // One at a time: also a message that has come and was not taken yet lies in that memory alone.
+  if (!expected_to_.empty()) return;
   const std::uint64_t arrived =
       transport::flag_at(lane_->window(), arrived_flag_).load(std::memory_order_acquire);
-  if (outstanding || arrived != arrived_) return;
+  if (arrived != arrived_) return;
   if (!lane_->redirect(slot_offset(arrived_) + sizeof(SlotHeader), to)) return;
   expected_to_ = to;
   expected_index_ = arrived_;

@@ -62,7 +62,8 @@ class Channel {
   [[nodiscard]] Message front(std::uint32_t stream) noexcept;
   /// Asks that the payload of the next message to arrive be stored in `to`, so that it need not be
   /// copied there: its Message then says that it lies there. Only a wish. Memory of the caller is
-  /// not touched after that message, or after forget().
+  /// not touched after that message, or after forget(). Granted to the collective channel only: a
+  /// lane stores one range elsewhere at a time, and the two channels would take it from each other.
   void expect(std::uint32_t stream, std::span<std::byte> to) noexcept;
   /// For the end of a failed operation: what had already arrived there is lost.
   void forget() noexcept;
@@ -97,6 +98,7 @@ class Channel {
   std::span<std::byte> expected_to_;  ///< see expect(); empty: nothing is expected or there
   std::uint64_t expected_index_ = 0;  ///< the message that is meant
   std::uint32_t expected_stream_ = 0;
+  bool may_expect_ = false;
   bool corrupt_ = false;
 };
 
