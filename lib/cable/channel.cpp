@@ -135,6 +135,11 @@ Channel::Message Channel::front(std::uint32_t stream) noexcept {
     const auto* header = reinterpret_cast<const SlotHeader*>(slot);
     if (header->stream != stream) continue;
     const bool elsewhere = !expected_to_.empty() && index == expected_index_;
+    // Once more, for a peer may write the slot again after it was noted.
+    if (header->bytes > (elsewhere ? expected_to_.size() : shape_.slot_bytes)) {
+      corrupt_ = true;
+      return {};
+    }
     return {header, elsewhere ? expected_to_.data() : slot + sizeof(SlotHeader)};
   }
   return {};
