@@ -33,6 +33,11 @@ std::optional<schedule::Range> home(const schedule::Step& step) {
   return std::nullopt;
 }
 
+bool overlap(const schedule::Range& a, const schedule::Range& b) {
+  return a.buffer == b.buffer && a.block == b.block && a.offset < b.offset + b.count &&
+         b.offset < a.offset + a.count;
+}
+
 /// Walks one rank's steps in order and tells where its publications and flags fall. All ranks walk
 /// each other's programs the same way, so nothing of this is sent.
 class Walk {
@@ -85,11 +90,18 @@ Result<BoardPlan> compile(const schedule::Request& request, int rank, std::size_
     }
     Walk walk(element_bytes);
     if (!program->streams.empty()) {
+      std::vector<schedule::Range> homes;  // of what was published so far
       for (const schedule::Step& step : program->streams.front().steps) {
         (void)walk.raise_before(step);
+        if (step.store && std::any_of(homes.begin(), homes.end(), [&](const auto& published) {
+              return overlap(published, *step.store);
+            })) {
+          plan.in_place = false;  // a peer might read the later value there
+        }
         if (step.send_to.empty()) continue;
         const Publication publication = walk.publish(step);
         plan.in_place = plan.in_place && home(step).has_value();
+        homes.push_back(publication.home);
         for (const int to : step.send_to) {
           if (to == rank) inbound[peer].push_back(publication);
         }

@@ -39,7 +39,8 @@ struct BoardPlan {
   std::uint32_t flags_per_piece = 1;  ///< the most flags that any rank raises in one piece
   std::uint64_t scratch_elements = 0;
   /// Everything that anybody publishes also lies in the user's buffers, and stays there until the
-  /// operation ends: it can be read there instead.
+  /// operation ends: it can be read there instead. Where input and output are the same memory, that
+  /// holds for Algorithm::direct only.
   bool in_place = true;
 };
 
