@@ -26,6 +26,21 @@ std::string indented(const std::string& lines) {
   }
   return text;
 }
+
+/// The drawing of what was said to be cabled, or of what would be: this version does not look.
+std::string fabric_text(const Setup& setup) {
+  constexpr int kWidestDrawing = 16;
+  const int size = setup.launch.size;
+  if (size == 1) return {};
+  const auto fabric = setup.fabric.value_or(
+      topology::Fabric{size == 2 ? topology::FabricKind::pair : topology::FabricKind::ring, size});
+  std::string text = fmt::format("  fabric: {}{}\n", topology::to_string(fabric),
+                                 setup.fabric ? "" : " (assumed, because SIRCL_FABRIC is auto)");
+  if (setup.fabric || size <= kWidestDrawing) {
+    text += indented(topology::draw(fabric, topology::Placement::identity(size)));
+  }
+  return text;
+}
 }  // namespace
 
 std::string describe(CommunicatorImpl& impl) {
@@ -35,24 +50,20 @@ std::string describe(CommunicatorImpl& impl) {
       "sircl {}: {} ranks, this is rank {}, found by {}\n"
       "  Transport: sircl ({}), NCCL: absent\n"
       "  all_reduce: 4 KiB by {}, 1 MiB by {}; kernels: {}\n"
-      "  memory: {:.1f} MiB {}\n",
+      "  hosts: {}\n"
+      "  memory: {}\n",
       version(), impl.size(), impl.rank(), setup.launch.source, engine.transport().name(),
       schedule::to_string(
           engine.selection().choose(schedule::Collective::all_reduce, 4096).algorithm),
       schedule::to_string(
           engine.selection().choose(schedule::Collective::all_reduce, 1 << 20).algorithm),
-      reduce::active_target(), static_cast<double>(engine.transport().memory_bytes()) / (1 << 20),
-      engine.transport().board() != nullptr ? "shared by all ranks" : "in this rank");
+      reduce::active_target(), setup.hosts.to_string(), setup.memory);
   if (const auto* board = engine.transport().board(); board != nullptr) {
     text += board->peer_memory() != nullptr
                 ? "  large blocks: read straight from the other ranks' buffers\n"
                 : "  large blocks: copied by way of shared memory\n";
   }
-  if (setup.fabric) {
-    text += fmt::format("  fabric: {}\n", topology::to_string(*setup.fabric));
-    const auto placement = topology::Placement::identity(setup.fabric->size);
-    text += indented(topology::draw(*setup.fabric, placement));
-  }
+  text += fabric_text(setup);
   for (const config::Setting& setting : config::registry()) {
     if (setup.settings.text(setting.name) == setting.default_value) continue;
     text += fmt::format("  {}={} (from {})\n", setting.name,

@@ -40,12 +40,32 @@ Result<std::shared_ptr<detail::CommunicatorImpl>> start(config::Settings setting
                                                         bootstrap::Launch launch,
                                                         std::unique_ptr<bootstrap::Root> root,
                                                         const Options& options) {
+  // The first communicator names the process: in a part of its group it has another number.
+  static std::once_flag named;
+  std::call_once(named, [&launch] { log::set_rank(launch.rank); });
   auto setup = detail::set_up(std::move(settings), std::move(launch), std::move(root));
   if (!setup) return setup.status();
   auto impl = std::make_shared<detail::CommunicatorImpl>(*std::move(setup), options);
-  log::set_rank(impl->rank());
   if (impl->rank() == 0) log::info(detail::describe(*impl));
   return impl;
+}
+
+/// A hub for `size` ranks on `host` that the next communicator of its id takes.
+Result<UniqueId> start_waiting_hub(const config::Settings& settings, const std::string& host,
+                                   int size) {
+  if (size < 1) {
+    return {StatusCode::invalid_argument,
+            fmt::format("make_unique_id: size {} is not positive", size)};
+  }
+  const std::string group = bootstrap::random_group();
+  auto root = bootstrap::start_root(settings, host, 0, size, group);
+  if (!root) return root.status();
+  auto id = bootstrap::encode_unique_id({(*root)->host(), (*root)->port(), group});
+  if (!id) return id.status();
+  WaitingHubs& hubs = waiting_hubs();
+  const std::lock_guard lock(hubs.mutex);
+  hubs.by_group[group] = *std::move(root);
+  return id;
 }
 
 }  // namespace
@@ -104,21 +124,9 @@ Result<Communicator> Communicator::create(const UniqueId& id, int rank, int size
 }
 
 Result<UniqueId> make_unique_id(int size, const Options& options) {
-  if (size < 1) {
-    return {StatusCode::invalid_argument,
-            fmt::format("make_unique_id: size {} is not positive", size)};
-  }
   auto settings = config::Settings::load(options.values());
   if (!settings) return settings.status();
-  const std::string group = bootstrap::random_group();
-  auto root = bootstrap::start_root(*settings, settings->text("SIRCL_TCP_HOST"), 0, size, group);
-  if (!root) return root.status();
-  auto id = bootstrap::encode_unique_id({(*root)->host(), (*root)->port(), group});
-  if (!id) return id.status();
-  WaitingHubs& hubs = waiting_hubs();
-  const std::lock_guard lock(hubs.mutex);
-  hubs.by_group[group] = *std::move(root);
-  return id;
+  return start_waiting_hub(*settings, settings->text("SIRCL_TCP_HOST"), size);
 }
 
 Result<Communicator> Communicator::split(int color, int key) {
@@ -145,7 +153,9 @@ Result<Communicator> Communicator::split(int color, int key) {
   UniqueId id;
   Status made;
   if (child_rank == 0) {
-    auto fresh = make_unique_id(count, impl_->child_options());
+    // The parent's data connections are reached from all of its hosts.
+    const detail::Setup& parent = impl_->setup();
+    auto fresh = start_waiting_hub(parent.settings, parent.data_host, count);
     if (fresh) {
       id = *fresh;
     } else {

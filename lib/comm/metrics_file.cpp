@@ -1,8 +1,12 @@
 // The counters as a file for the text collector of Prometheus' node exporter.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/log.hpp"
@@ -11,11 +15,18 @@
 namespace sircl::detail {
 namespace {
 
-bool write_whole(const std::string& path, const std::string& text) {
-  std::FILE* file = std::fopen(path.c_str(), "we");
-  if (file == nullptr) return false;
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  return std::fclose(file) == 0 && written;
+/// Leaves errno where it fails. The name of the draft is filled in; it is nobody else's, also where
+/// several ranks or communicators were given the same path.
+bool write_draft(std::string& draft, const std::string& text) {
+  const int fd = mkostemp(draft.data(), O_CLOEXEC);
+  if (fd < 0) return false;
+  const ssize_t written = ::write(fd, text.data(), text.size());
+  const int error = written < 0 ? errno : ENOSPC;
+  // A collector runs as another user.
+  const bool good = written == static_cast<ssize_t>(text.size()) && fchmod(fd, 0644) == 0;
+  if (::close(fd) == 0 && good) return true;
+  if (!good) errno = error;
+  return false;
 }
 
 }  // namespace
@@ -29,8 +40,8 @@ void write_metrics_file(CommunicatorImpl& impl) {
     path.replace(at, kRank.size(), rank);
   }
   // A collector that reads at the wrong moment must see the old file or the new one.
-  const std::string draft = path + ".part";
-  if (write_whole(draft, counters_prometheus(impl)) &&
+  std::string draft = path + ".part.XXXXXX";
+  if (write_draft(draft, counters_prometheus(impl)) &&
       std::rename(draft.c_str(), path.c_str()) == 0) {
     return;
   }

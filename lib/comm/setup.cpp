@@ -10,10 +10,12 @@
 #include "base/log.hpp"
 #include "bootstrap/agreement.hpp"
 #include "bootstrap/join.hpp"
+#include "comm/checks.hpp"
 #include "comm/notice_box.hpp"
-#include "reduce/reduce.hpp"
+#include "comm/pin.hpp"
 #include "sircl/communicator.hpp"
-#include "sys/host.hpp"
+#include "sys/interface.hpp"
+#include "sys/socket.hpp"
 #include "transport/shm/peer_memory.hpp"
 #include "transport/shm/shm_transport.hpp"
 #include "transport/tcp/tcp_transport.hpp"
@@ -125,14 +127,40 @@ Result<std::unique_ptr<transport::Transport>> connect_shm(Setup& setup,
   return std::unique_ptr<transport::Transport>(*std::move(made));
 }
 
+/// The address that others reach this rank's data connections at.
+Result<std::string> data_host(const Setup& setup) {
+  const config::Settings& settings = setup.settings;
+  if (std::string host = settings.text("SIRCL_TCP_HOST"); !host.empty()) return host;
+  if (setup.hosts.one_host()) return std::string("127.0.0.1");
+  if (const std::string list = settings.text("SIRCL_SOCKET_IFNAME"); !list.empty()) {
+    return sys::interface_address(list);
+  }
+  // Whatever reaches the root is on the network that all ranks share. An interface that merely
+  // comes first may lead to one neighbour only.
+  std::string host = transport::tcp::address_towards(setup.launch.root.host);
+  if (!host.empty() && !sys::is_loopback(host)) return host;
+  auto any = sys::interface_address("^lo,docker");
+  if (!any) {
+    return {StatusCode::unreachable,
+            fmt::format("rank {} has no address that other hosts reach; set SIRCL_TCP_HOST to one, "
+                        "or SIRCL_SOCKET_IFNAME",
+                        setup.launch.rank)};
+  }
+  return any;
+}
+
 Result<std::unique_ptr<transport::Transport>> connect_tcp(Setup& setup,
                                                           const EngineOptions& options,
-                                                          const std::string& token, bool one_host) {
+                                                          const std::string& token) {
+  auto host = data_host(setup);
+  if (Status status = agree(*setup.member, host.status(), "data address"); !status.ok()) {
+    return status;
+  }
+  setup.data_host = *host;
   transport::tcp::Parameters parameters;
   parameters.rank = options.rank;
   parameters.ranks = options.ranks;
-  parameters.host = setup.settings.text("SIRCL_TCP_HOST");
-  if (parameters.host.empty()) parameters.host = one_host ? "127.0.0.1" : sys::host_name();
+  parameters.host = setup.data_host;
   parameters.shape = options.shape;
   parameters.timeout = setup.settings.duration("SIRCL_STARTUP_WAIT_S");
   std::memcpy(parameters.token.data(), token.data(), parameters.token.size());
@@ -149,51 +177,37 @@ Result<std::unique_ptr<transport::Transport>> connect_tcp(Setup& setup,
   return transport;
 }
 
-Result<std::optional<schedule::Algorithm>> forced_algorithm(const config::Settings& settings) {
-  const std::string name = settings.text("SIRCL_ALGORITHM");
-  if (name.empty() || name == "auto") return std::optional<schedule::Algorithm>();
-  const auto algorithm = schedule::parse_algorithm(name);
-  if (!algorithm) {
-    return {StatusCode::invalid_setting,
-            fmt::format("SIRCL_ALGORITHM={} is not an algorithm", name)};
-  }
-  const bool rounds_once =
-      *algorithm == schedule::Algorithm::direct || *algorithm == schedule::Algorithm::exchange;
-  if (settings.text("SIRCL_NUMERICS") == "exact" && !rounds_once) {
-    return {StatusCode::invalid_setting,
-            fmt::format("SIRCL_NUMERICS=exact rounds a sum once, but SIRCL_ALGORITHM={} rounds it "
-                        "on the way; choose direct, exchange or auto",
-                        name)};
-  }
-  return algorithm;
+Result<Hosts> meet_hosts(bootstrap::Member& member, const Place& mine, int rank) {
+  const auto texts = exchange(member, mine.to_text(), "hosts");
+  if (!texts) return texts.status();
+  std::vector<Place> places;
+  for (const std::string& text : *texts) places.push_back(Place::from_text(text));
+  return Hosts(std::move(places), rank);
 }
 
-void warn_of_idle_settings(const config::Settings& settings) {
-  for (const config::Setting& setting : config::registry()) {
-    if (setting.has_effect() || settings.is_default(setting.name)) continue;
-    const std::string source = settings.source(setting.name);
-    if (source.find(' ') != std::string::npos && !source.starts_with("file")) continue;  // NCCL's
-    log::warn(
-        fmt::format("{} is set (by {}), but has no effect in this version", setting.name, source));
-  }
+Status pin(const Setup& setup, std::span<const int> processors) {
+  const bool told = !setup.settings.text("SIRCL_LOCAL_RANK").empty();
+  return pin_to(pin_choice(processors, told ? setup.launch.local_rank : setup.hosts.local_index()));
 }
 
-/// What SIRCL_FABRIC says, if it says something.
-Result<std::optional<topology::Fabric>> cabled_fabric(const config::Settings& settings, int size) {
-  const std::string text = settings.text("SIRCL_FABRIC");
-  auto fabric = topology::parse_fabric(text);
-  if (!fabric) return fabric.status();
-  if (*fabric && (*fabric)->size != size) {
-    return {StatusCode::invalid_setting,
-            fmt::format("SIRCL_FABRIC={} has {} positions, but the group has {} rank{}; name what "
-                        "these ranks are cabled as, or set it to auto",
-                        text, (*fabric)->size, size, size == 1 ? "" : "s")};
+/// What the bytes of the transport consist of, so that a user can see what would change them.
+std::string memory_formula(const EngineOptions& options, const transport::Transport& transport,
+                           bool shared) {
+  const auto ranks = static_cast<std::size_t>(options.ranks);
+  const std::size_t bytes = transport.memory_bytes();
+  const std::size_t window = options.shape.window_bytes;
+  if (!shared) {
+    return fmt::format("{} bytes in each rank = {} windows x {}", bytes, ranks - 1, window);
   }
-  return fabric;
+  const std::size_t half = exec::BoardExecutor::half_bytes(options.piece_bytes, options.ranks);
+  const std::size_t parts = ranks * 2 * half + ranks * (ranks - 1) * window;
+  return fmt::format(
+      "{} bytes, shared by all ranks = {} boards x 2 x {} + {} windows x {} + {} to meet", bytes,
+      ranks, half, ranks * (ranks - 1), window, bytes - parts);
 }
 
 EngineOptions engine_options(const config::Settings& settings, const bootstrap::Launch& launch,
-                             bool shared_memory, int ranks_here) {
+                             bool shared_memory, const Hosts& hosts) {
   EngineOptions options;
   options.rank = launch.rank;
   options.ranks = launch.size;
@@ -211,7 +225,7 @@ EngineOptions engine_options(const config::Settings& settings, const bootstrap::
   options.waiter.ranks = launch.size;
   options.waiter.progress_limit = settings.duration("SIRCL_SERVING_WAIT_S");
   const std::string spin = settings.text("SIRCL_SPIN");
-  const bool crowded = ranks_here > sys::allowed_processors();
+  const bool crowded = hosts.ranks_here() > hosts.processors_here();
   options.waiter.policy.spins = spin == "auto" || spin.empty()
                                     ? (crowded ? 0 : 1000)
                                     : static_cast<std::uint32_t>(std::stoul(spin));
@@ -231,22 +245,15 @@ Result<std::unique_ptr<Setup>> set_up(config::Settings settings, bootstrap::Laun
   setup->settings = std::move(settings);
   setup->launch = launch;
   setup->root = std::move(root);
-  const std::string simd = setup->settings.text("SIRCL_SIMD");
-  if (!simd.empty() && simd != "auto") {
-    if (Status status = reduce::force_target(simd); !status.ok()) return status;
-  }
-  auto fabric = cabled_fabric(setup->settings, launch.size);
-  if (!fabric) return fabric.status();
-  setup->fabric = *std::move(fabric);
+  const auto checked = check_settings(setup->settings, launch.size);
   if (launch.rank == 0) warn_of_idle_settings(setup->settings);
-  const auto forced = forced_algorithm(setup->settings);
-  if (!forced) return forced.status();
+  const Place place = Place::here(
+      checked.ok() && !checked->processors.empty() ? checked->processors : allowed_processors());
 
   // Notices may come before there is an engine to tell.
   const auto box = std::make_shared<NoticeBox>();
   std::string token = random_token();
-  bool one_host = true;
-  int ranks_here = 1;
+  setup->hosts = Hosts({place}, 0);
   if (launch.size > 1) {
     auto joined =
         bootstrap::join_group(launch, setup->settings, std::move(setup->root),
@@ -259,30 +266,39 @@ Result<std::unique_ptr<Setup>> set_up(config::Settings settings, bootstrap::Laun
     fields.emplace_back("the library version", std::string(version()));
     if (Status status = bootstrap::compare_records(*setup->member, fields); !status.ok())
       return status;
+    // Everybody gets here, so that everybody learns what is wrong on one rank.
+    if (Status status = agree(*setup->member, checked.status(), "settings"); !status.ok()) {
+      return status;
+    }
+    auto hosts = meet_hosts(*setup->member, place, launch.rank);
+    if (!hosts) return hosts.status();
+    setup->hosts = *std::move(hosts);
     auto tokens = exchange(*setup->member, token, "token");
     if (!tokens) return tokens.status();
     token = tokens->front();
     if (token.size() < 16) return {StatusCode::internal, "rank 0 sent a malformed token"};
-    auto hosts = exchange(*setup->member, sys::host_key(), "hosts");
-    if (!hosts) return hosts.status();
-    const std::string& here = (*hosts)[static_cast<std::size_t>(launch.rank)];
-    ranks_here = static_cast<int>(std::count(hosts->begin(), hosts->end(), here));
-    one_host = ranks_here == launch.size;
   }
+  if (!checked) return checked.status();
+  setup->fabric = checked->fabric;
   const std::string wanted = setup->settings.text("SIRCL_TRANSPORT");
+  const Hosts& hosts = setup->hosts;
+  const bool one_host = hosts.one_host();
   if (wanted == "shm" && !one_host) {
     return {
         StatusCode::unreachable,
         fmt::format("SIRCL_TRANSPORT=shm, but only {} of {} ranks share the host of rank {}; use "
                     "tcp or auto",
-                    ranks_here, launch.size, launch.rank)};
+                    hosts.ranks_here(), launch.size, launch.rank)};
+  }
+  if (!checked->processors.empty()) {
+    if (Status status = pin(*setup, checked->processors); !status.ok()) log::warn(status.message());
   }
   const bool shared_memory = launch.size == 1 || wanted == "shm" || (wanted == "auto" && one_host);
-  EngineOptions options = engine_options(setup->settings, launch, shared_memory, ranks_here);
-  options.selection.forced = *forced;
+  EngineOptions options = engine_options(setup->settings, launch, shared_memory, hosts);
+  options.selection.forced = checked->algorithm;
   options.selection.one_host = one_host;
-  auto transport = shared_memory ? connect_shm(*setup, options, token)
-                                 : connect_tcp(*setup, options, token, one_host);
+  auto transport =
+      shared_memory ? connect_shm(*setup, options, token) : connect_tcp(*setup, options, token);
   if (!transport) return transport.status();
 
   bootstrap::Member* member = setup->member.get();
@@ -291,6 +307,7 @@ Result<std::unique_ptr<Setup>> set_up(config::Settings settings, bootstrap::Laun
         return member != nullptr ? member->report_failure(mine) : mine;
       });
   box->connect(setup->engine);
+  setup->memory = memory_formula(options, setup->engine->transport(), shared_memory);
   return setup;
 }
 

@@ -8,6 +8,7 @@
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/launch.hpp"
 #include "comm/engine.hpp"
+#include "comm/hosts.hpp"
 #include "config/settings.hpp"
 #include "topology/fabric.hpp"
 
@@ -17,7 +18,10 @@ namespace sircl::detail {
 struct Setup {
   config::Settings settings;
   bootstrap::Launch launch;
-  std::optional<topology::Fabric> fabric;     ///< what SIRCL_FABRIC says
+  std::optional<topology::Fabric> fabric;  ///< what SIRCL_FABRIC says
+  Hosts hosts;
+  std::string data_host;                      ///< on tcp: where others reach this rank
+  std::string memory;                         ///< bytes of the transport, and how they come about
   std::unique_ptr<bootstrap::Root> root;      ///< on the rank whose process hosts the hub
   std::unique_ptr<bootstrap::Member> member;  ///< null for a single rank
   std::shared_ptr<Engine> engine;

@@ -48,7 +48,10 @@ constexpr std::array kRegistry = {
     Setting{"SIRCL_ONESHOT_MAX_BYTES", size_bytes, "bytes", "0", "",
             "largest all-reduce by exchange; 0: the transport's default", "", true, false, 0,
             1 << 26},
-    Setting{"SIRCL_PIN", text, "", "none", "", "processors that ranks are bound to; no effect yet",
+    Setting{"SIRCL_PIN", text, "", "none", "",
+            "processor that a rank is bound to: none, auto (the next allowed one of its host) or a "
+            "list such as 0,2,4-7 that is dealt out among the ranks of a host; the thread that "
+            "makes the first communicator is bound, and those that it starts afterwards",
             ""},
     Setting{"SIRCL_PORT_RANGE", text, "", "", "",
             "FIRST-LAST: ports that the root may listen on; empty: any free one", ""},
@@ -83,7 +86,8 @@ constexpr std::array kRegistry = {
             "instruction set of the reduction kernels, as printed at start", ""},
     Setting{"SIRCL_SIZE", integer, "", "", "", "number of ranks", "", false, false, 1, 65536},
     Setting{"SIRCL_SOCKET_IFNAME", text, "", "", "",
-            "interface of the management network: eth (prefix), =eth0 (exact), ^docker (not "
+            "interface of the management network, and of TCP between hosts: eth (prefix), =eth0 "
+            "(exact), ^docker (not "
             "these); comma-separated",
             "NCCL_SOCKET_IFNAME"},
     Setting{"SIRCL_SPIN", integer, "", "auto", "auto",
@@ -91,8 +95,11 @@ constexpr std::array kRegistry = {
             false, 0, 1'000'000'000},
     Setting{"SIRCL_STARTUP_WAIT_S", seconds, "s", "600", "",
             "how long ranks wait for each other at start", "", false, false, 1},
-    Setting{"SIRCL_TCP_HOST", text, "", "", "", "address that this rank's data connections use",
-            ""},
+    Setting{
+        "SIRCL_TCP_HOST", text, "", "", "",
+        "address that this rank's data connections use; empty: that of SIRCL_SOCKET_IFNAME, else "
+        "the one towards the root",
+        ""},
     Setting{"SIRCL_TCP_SLOTS", integer, "", "16", "", "slots of a TCP channel", "", true, false, 2,
             1024},
     Setting{"SIRCL_TCP_SLOT_BYTES", size_bytes, "bytes", "122880", "", "bytes of a slot", "", true,

@@ -241,6 +241,24 @@ class TcpListenerImpl final : public TcpListener {
 
 }  // namespace
 
+std::string address_towards(const std::string& host) {
+  if (host.empty()) return {};
+  const auto address = resolve(host, "9");  // any port: a datagram socket connects without a word
+  if (!address) return {};
+  const int fd = socket(address->storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return {};
+  sockaddr_storage mine{};
+  socklen_t size = sizeof mine;
+  std::array<char, NI_MAXHOST> text{};
+  const bool known =
+      ::connect(fd, reinterpret_cast<const sockaddr*>(&address->storage), address->size) == 0 &&
+      getsockname(fd, reinterpret_cast<sockaddr*>(&mine), &size) == 0 &&
+      getnameinfo(reinterpret_cast<sockaddr*>(&mine), size, text.data(), text.size(), nullptr, 0,
+                  NI_NUMERICHOST) == 0;
+  ::close(fd);
+  return known ? text.data() : std::string();
+}
+
 Result<std::unique_ptr<TcpListener>> TcpListener::listen(const Parameters& parameters) {
   auto address = resolve(parameters.host, "0");
   if (!address) return address.status();

@@ -34,4 +34,8 @@ class TcpListener {
   virtual Result<std::unique_ptr<Transport>> connect(const std::vector<std::string>& addresses) = 0;
 };
 
+/// The numeric address that this host would send from to reach `host`; empty if there is no way or
+/// `host` is not known. Nothing is sent.
+[[nodiscard]] std::string address_towards(const std::string& host);
+
 }  // namespace sircl::transport::tcp
