@@ -72,7 +72,7 @@ clang() {
 
 # Clang compiles vector code with sanitizers several times faster than GCC does.
 sanitize=("${clang[@]}" -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DSIRCL_BENCH=OFF)
-sanitized_tests="tests_unit tests_multiprocess"
+sanitized_tests="tests_unit tests_conformance tests_multiprocess"
 
 asan() {
   part "asan, ubsan build" build asan asan "$sanitized_tests" "${sanitize[@]}" -DSIRCL_SANITIZE=address,undefined || return
