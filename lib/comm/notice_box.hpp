@@ -1,6 +1,7 @@
 // Takes the hub's notices to the engine, also those that come before it exists.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -20,6 +21,14 @@ class NoticeBox {
     } else {
       early_.push_back(notice);
     }
+  }
+
+  /// Whether the group has failed before there is an engine.
+  [[nodiscard]] bool failed() {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(early_.begin(), early_.end(), [](const bootstrap::Notice& notice) {
+      return notice.kind != bootstrap::NoticeKind::left;
+    });
   }
 
   void connect(const std::shared_ptr<Engine>& engine) {

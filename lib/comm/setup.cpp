@@ -151,7 +151,8 @@ Result<std::string> data_host(const Setup& setup) {
 
 Result<std::unique_ptr<transport::Transport>> connect_tcp(Setup& setup,
                                                           const EngineOptions& options,
-                                                          const std::string& token) {
+                                                          const std::string& token,
+                                                          NoticeBox& box) {
   auto host = data_host(setup);
   if (Status status = agree(*setup.member, host.status(), "data address"); !status.ok()) {
     return status;
@@ -164,6 +165,7 @@ Result<std::unique_ptr<transport::Transport>> connect_tcp(Setup& setup,
   parameters.shape = options.shape;
   parameters.timeout = setup.settings.duration("SIRCL_STARTUP_WAIT_S");
   std::memcpy(parameters.token.data(), token.data(), parameters.token.size());
+  parameters.cancelled = [&box] { return box.failed(); };
 
   auto listener = transport::tcp::TcpListener::listen(parameters);
   if (Status status = agree(*setup.member, listener.status(), "tcp listen"); !status.ok())
@@ -171,6 +173,8 @@ Result<std::unique_ptr<transport::Transport>> connect_tcp(Setup& setup,
   auto addresses = exchange(*setup.member, (*listener)->local_address(), "tcp addresses");
   if (!addresses) return addresses.status();
   auto transport = (*listener)->connect(*addresses);
+  // The others wait to be called: they must hear that nobody will.
+  if (!transport && !box.failed()) return setup.member->report_failure(transport.status());
   if (Status status = agree(*setup.member, transport.status(), "tcp connect"); !status.ok()) {
     return status;
   }
@@ -297,8 +301,8 @@ Result<std::unique_ptr<Setup>> set_up(config::Settings settings, bootstrap::Laun
   EngineOptions options = engine_options(setup->settings, launch, shared_memory, hosts);
   options.selection.forced = checked->algorithm;
   options.selection.one_host = one_host;
-  auto transport =
-      shared_memory ? connect_shm(*setup, options, token) : connect_tcp(*setup, options, token);
+  auto transport = shared_memory ? connect_shm(*setup, options, token)
+                                 : connect_tcp(*setup, options, token, *box);
   if (!transport) return transport.status();
 
   bootstrap::Member* member = setup->member.get();

@@ -32,6 +32,8 @@ struct Hello {
 };
 static_assert(sizeof(Hello) == 32);
 constexpr auto kHelloDeadline = std::chrono::seconds(5);
+/// Everybody listens before anybody calls, so a host that is there answers at once.
+constexpr timeval kCallDeadline{.tv_sec = 20, .tv_usec = 0};
 
 struct Address {
   sockaddr_storage storage{};
@@ -156,10 +158,11 @@ class TcpListenerImpl final : public TcpListener {
     const Hello hello{.rank = parameters_.rank,
                       .slot_bytes = parameters_.shape.slot_bytes,
                       .token = parameters_.token};
+    if (fd >= 0) setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &kCallDeadline, sizeof kCallDeadline);
     if (fd < 0 ||
         ::connect(fd, reinterpret_cast<sockaddr*>(&address->storage), address->size) != 0 ||
         send(fd, &hello, sizeof hello, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof hello)) {
-      const int error = errno;
+      const int error = errno == EINPROGRESS ? ETIMEDOUT : errno;  // the deadline passed
       if (fd >= 0) ::close(fd);
       return {StatusCode::unreachable,
               fmt::format("rank {} cannot reach rank {} at {} ({}); check the network between them "
