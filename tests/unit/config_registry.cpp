@@ -16,6 +16,24 @@ using namespace sircl::config;
 
 namespace {
 
+std::string_view type_name(SettingType type) {
+  switch (type) {
+    case SettingType::text:
+      return "text";
+    case SettingType::integer:
+      return "integer";
+    case SettingType::size_bytes:
+      return "size";
+    case SettingType::seconds:
+      return "seconds";
+    case SettingType::boolean:
+      return "yes or no";
+    case SettingType::choice:
+      return "choice";
+  }
+  return "";
+}
+
 /// One row of the table in lib/config/README.md.
 std::string row(const Setting& setting) {
   std::string value = setting.default_value.empty() ? "-" : std::string(setting.default_value);
@@ -28,7 +46,7 @@ std::string row(const Setting& setting) {
   }
   if (!setting.fallback.empty()) text += fmt::format("; else {}", setting.fallback);
   if (setting.wire) text += "; same on all ranks";
-  return fmt::format("| {} | {} | {} |", setting.name, value, text);
+  return fmt::format("| {} | {} | {} | {} |", setting.name, type_name(setting.type), value, text);
 }
 
 }  // namespace
