@@ -80,8 +80,11 @@ int main() {
     grown_kib += std::stol(ended.text);
     account = ended.text.substr(at + 1);
   }
-  const double account_mib = std::stod(account.substr(account.find(' ')));
+  const long account_bytes = std::stol(account.substr(account.find(' ')));
   std::printf("by its own account %s; measured %.1f MiB; limit %ld MiB\n", account.c_str(),
               static_cast<double>(grown_kib) / 1024, kLimitKib / 1024);
-  return account_mib * 1024 <= kLimitKib && grown_kib <= kLimitKib ? 0 : 1;
+  // The account leaves out stacks and plans, 2 MiB a rank at most; more would be memory that it
+  // hides.
+  const bool honest = grown_kib <= account_bytes / 1024 + kRanks * 2048;
+  return honest && account_bytes / 1024 <= kLimitKib && grown_kib <= kLimitKib ? 0 : 1;
 }
