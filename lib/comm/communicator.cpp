@@ -310,6 +310,10 @@ std::string Communicator::describe() const { return detail::describe(*impl_); }
 std::string Communicator::transport() const { return impl_->engine().transport().name(); }
 
 std::string Communicator::algorithm_for(std::string_view collective, std::size_t bytes) const {
+  // Point to point, every pair of ranks has a channel of its own.
+  for (const char* name : {"send", "receive", "send_recv"}) {
+    if (collective == name) return "direct";
+  }
   const auto parsed = schedule::parse_collective(collective);
   if (!parsed) return "unknown";
   return std::string(

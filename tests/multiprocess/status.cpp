@@ -215,6 +215,8 @@ TEST_CASE("metrics are written when a communicator ends, one file per rank") {
     options.set("metrics_file", pattern);
     auto comm = Communicator::create(options);
     if (!comm) return comm.status().to_string();
+    if (comm->algorithm_for("send_recv", 1) != "direct") return "send_recv is not direct";
+    if (comm->algorithm_for("all_sum", 1) != "unknown") return "all_sum is known";
     std::vector<float> data(10, 1.0F);
     for (int i = 0; i < 5; ++i) {
       if (Status status = comm->all_reduce(std::span<float>(data)); !status.ok()) {
