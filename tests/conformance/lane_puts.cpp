@@ -249,32 +249,34 @@ TEST_CASE("a redirected range is stored elsewhere, or the wish is refused and no
 // that happens, and no byte may be lost.
 TEST_CASE("a redirection may end in the middle of a put") {
   const std::string name = GENERATE(from_range(transport_names()));
+  if (!transport_named(name).can_redirect) return;
   INFO(name);
-  constexpr std::size_t kBytes = 2 << 20;
+  constexpr std::size_t kBytes = 16 << 20;  // more than a kernel takes at once
   auto endpoints = transport_named(name).connect(2, plain_window(kData + kBytes));
   Lane& from = *endpoints[0]->lane(1);
   Lane& to = *endpoints[1]->lane(0);
   std::uint64_t ended_amid = 0;
-  for (std::uint64_t round = 1; round <= 24; ++round) {
+  for (std::uint64_t round = 1; round <= 3; ++round) {
     std::vector<std::byte> elsewhere(kBytes);
     (void)to.redirect(kData, elsewhere);
     REQUIRE(reaches(endpoints, [&] { return from.can_put(); }));
     from.put(kData, {}, pattern(round, kBytes), 0, round);
-    for (std::uint64_t step = 0; step < round / 4; ++step) {
+    bool begun = false;
+    for (std::uint64_t step = 0; step < round; ++step) {
       from.progress();
-      to.progress();
+      begun = to.progress() || begun;
     }
     if (flag(to, 0) == round) {  // it had ended already: the bytes are where they were wanted
-      if (transport_named(name).can_redirect) CHECK(holds_pattern(elsewhere, round));
+      CHECK(holds_pattern(elsewhere, round));
       (void)to.redirect(0, {});
       continue;
     }
-    ++ended_amid;
+    if (begun) ++ended_amid;
     (void)to.redirect(0, {});
     const auto before = elsewhere;
     REQUIRE(reaches(endpoints, [&] { return flag(to, 0) == round; }));
-    CHECK(elsewhere == before);
+    CHECK(std::memcmp(elsewhere.data(), before.data(), kBytes) == 0);
     REQUIRE(holds_pattern({to.window() + kData, kBytes}, round));
   }
-  if (transport_named(name).queue_fills) CHECK(ended_amid > 0);
+  CHECK(ended_amid > 0);
 }

@@ -162,9 +162,11 @@ TEST_CASE("whole transfers, in whatever pieces they come") {
   std::vector<std::byte> sent(5 << 20);
   for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<std::byte>(i * 31 >> 3);
   std::vector<std::byte> got(sent.size());
-  std::thread sender([&] { CHECK(send_all(pair.one.get(), sent, 20s)); });
+  bool all_sent = false;
+  std::thread sender([&] { all_sent = send_all(pair.one.get(), sent, 20s); });
   CHECK(receive_all(pair.other.get(), got, 20s));
   sender.join();
+  CHECK(all_sent);
   CHECK(got == sent);
   CHECK(send_all(pair.one.get(), {}, 0ms));
   CHECK(receive_all(pair.other.get(), {}, 0ms));
