@@ -90,7 +90,7 @@ TEST_CASE("a put touches nothing but its bytes and its flag, up to the window's 
 TEST_CASE("a flag is visible only after the bytes of its put") {
   const std::string name = GENERATE(from_range(transport_names()));
   INFO(name);
-  constexpr std::uint64_t kPuts = 3000;
+  constexpr std::uint64_t kPuts = 800;
   constexpr std::size_t kBytes = 3000;
   auto endpoints = transport_named(name).connect(2, plain_window(kData + kBytes));
   std::thread writer([&] {
