@@ -9,7 +9,7 @@ namespace {
 
 // Measured with ring_allreduce_bench on a two-core x86-64 machine; see bench/README.md.
 constexpr std::size_t kBoardOneshotMaxBytes = 12 * 1024;
-constexpr std::size_t kBoardOneshotMaxBytesOfPair = 8 * 1024;
+constexpr std::size_t kBoardOneshotMaxBytesOfPair = 32 * 1024;  // the same bytes, fewer flags
 
 // On TCP a message costs more than its first few thousand bytes. Between hosts fewer rounds win for
 // short blocks, unless the group is large: it would send too many messages.
