@@ -62,6 +62,7 @@ release() {
   part "release unit" run_tests release '^unit$' -j "$jobs"
   part "release multiprocess" run_tests release 'conformance|multiprocess|abi'
   part "release install, perf" run_tests release 'install|perf'
+  part "release rig" run_tests release '^rig$'
 }
 
 clang=(-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DSIRCL_WERROR=ON)
