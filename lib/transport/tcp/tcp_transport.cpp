@@ -22,7 +22,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// First bytes on every connection, in both directions.
+/// First bytes on every connection, from the side that connects; the listening side refuses
+/// strangers by it.
 struct Hello {
   std::uint32_t magic = 0x4C524953;
   std::uint32_t byte_order = 0x01020304;
