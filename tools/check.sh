@@ -123,7 +123,10 @@ arm64() {
     return
   }
   part "arm64 build" build arm64 arm64 tests_unit -DSIRCL_BENCH=OFF -DSIRCL_WERROR=ON || return
-  part "arm64 unit, NEON" env QEMU_CPU=cortex-a72 ctest --test-dir build/arm64 --output-on-failure --no-tests=error -L '^unit$' -j "$jobs"
+  # The emulator has neither process_vm_readv nor a limit of the address space.
+  skip "arm64: sys_shared_memory and transport_shm need calls that the emulator lacks"
+  part "arm64 unit, NEON" env QEMU_CPU=cortex-a72 ctest --test-dir build/arm64 --output-on-failure --no-tests=error \
+    -L '^unit$' -E '^(sys_shared_memory|transport_shm)$' -j "$jobs"
   # The vector length of current Arm processors, and one that is longer.
   part "arm64 reduce, SVE2 128" env QEMU_CPU=max,sve-max-vq=1 ctest --test-dir build/arm64 --output-on-failure --no-tests=error -R '^reduce_'
   part "arm64 reduce, SVE2 256" env QEMU_CPU=max,sve-max-vq=2 ctest --test-dir build/arm64 --output-on-failure --no-tests=error -R '^reduce_'
