@@ -59,7 +59,9 @@ Report new_report(const BenchOptions& options, const Peers* peers) {
 
 /// One rank of ours from start to end.
 int run_rank(const BenchOptions& options, Options how, Gate* gate, Peers* peers) {
-  how.set("transport", options.transport).set("algorithm", options.algorithm);
+  // Without a word here the library's own sources of settings decide.
+  if (options.transport != "auto") how.set("transport", options.transport);
+  if (options.algorithm != "auto") how.set("algorithm", options.algorithm);
   auto made = Communicator::create(how);
   if (!made) return fail(made.status().to_string());
   const bool speaker = made->rank() == 0;

@@ -201,8 +201,10 @@ void describe(CLI::App& app, BenchOptions& options, Words& words) {
       ->delimiter(',');
   app.add_option("--in-place", words.in_place, "1: output over input")->check(CLI::Range(0, 1));
   app.add_option("--transport", options.transport, "auto, shm or tcp")
+      ->envname("SIRCL_TRANSPORT")
       ->check(CLI::IsMember({"auto", "shm", "tcp"}));
-  app.add_option("--algorithm", options.algorithm, "auto, or the name of an algorithm");
+  app.add_option("--algorithm", options.algorithm, "auto, or the name of an algorithm")
+      ->envname("SIRCL_ALGORITHM");
   app.add_option("--vs", options.peers,
                  "measure others in the same run, taking turns: openmpi, mpich, mpich-stock, gloo, "
                  "floor, copy, all (without copy)")

@@ -15,6 +15,12 @@ if(SIRCL_SANITIZE)
   target_compile_options(sircl_flags INTERFACE -fsanitize=${SIRCL_SANITIZE} -fno-omit-frame-pointer -g1
     -fno-sanitize-recover=all)
   target_link_options(sircl_flags INTERFACE -fsanitize=${SIRCL_SANITIZE})
+  # Compilers do not agree on how to ask which sanitizer is there: SIRCL_SANITIZED_THREAD, ...
+  string(REPLACE "," ";" sanitizers ${SIRCL_SANITIZE})
+  foreach(sanitizer ${sanitizers})
+    string(TOUPPER ${sanitizer} sanitizer)
+    target_compile_definitions(sircl_flags INTERFACE SIRCL_SANITIZED SIRCL_SANITIZED_${sanitizer})
+  endforeach()
 endif()
 
 # sircl_layer(NAME SOURCES... [LINK libs...])

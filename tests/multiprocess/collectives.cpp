@@ -64,7 +64,7 @@ void expect_all_fine(int ranks, const std::string& transport, const std::string&
 }
 
 // ThreadSanitizer makes every access many times dearer: fewer groups suffice to look for races.
-#if defined(__SANITIZE_THREAD__)
+#if defined(SIRCL_SANITIZED_THREAD)
 constexpr std::array kManyRanks = {2, 4};
 constexpr int kLargeGroup = 6;
 #else

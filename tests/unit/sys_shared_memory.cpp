@@ -25,7 +25,7 @@ using test::Ranks;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(SIRCL_SANITIZED_ADDRESS) || defined(SIRCL_SANITIZED_THREAD)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
