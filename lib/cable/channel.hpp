@@ -1,8 +1,8 @@
-// A reliable, ordered message channel to one peer over a lane: slots at the receiver, credits back.
+// A reliable, ordered message channel to one peer: slots at the receiver, credits back.
 //
-// Two channels share a lane: one for collectives, one for sends and receives, so that a message
-// nobody has asked for yet can never hold up a collective. Messages carry a stream number; a
-// receiver may take the oldest message of one stream past those of another.
+// Messages carry a stream number; a receiver may take the oldest message of one stream past those
+// of another. A channel over several lanes stripes its messages over them and keeps each until it
+// is credited: what a lane loses goes again over another one, or waits for one to come back.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,14 @@
 #include <span>
 #include <vector>
 
+#include "cable/kept_messages.hpp"
+#include "cable/lane_set.hpp"
 #include "transport/lane.hpp"
 #include "transport/operation_tag.hpp"
 
 namespace sircl::cable {
 
-/// Stands before the payload in its slot.
+/// Stands before the payload in its slot, after the slot's flag.
 struct SlotHeader {
   transport::OperationTag tag;  ///< the operation that sent it
   std::uint64_t credits =
@@ -23,25 +25,44 @@ struct SlotHeader {
   std::uint64_t total = 0;  ///< bytes of the whole send that this message is part of
   std::uint32_t bytes = 0;  ///< payload
   std::uint32_t stream = 0;
-  std::uint64_t reserved = 0;
 };
-static_assert(sizeof(SlotHeader) == 64);
+static_assert(sizeof(SlotHeader) == 56);
 
-/// Which of the two channels of a lane.
+/// Where a channel lives in the windows of both ends: a line with the count of credits, then the
+/// slots. Message n (from 0) goes to slot n mod slots, whose flag it sets to n + 1.
+struct Region {
+  std::size_t offset = 0;  ///< a multiple of 64
+  std::uint32_t slots = 0;
+  std::uint32_t slot_bytes = 0;  ///< payload of a message at most
+
+  [[nodiscard]] std::size_t bytes() const noexcept;
+  /// From the flag of one slot to that of the next.
+  [[nodiscard]] std::size_t stride() const noexcept;
+  [[nodiscard]] std::size_t credit_flag() const noexcept { return offset; }
+  /// Where the flag of message `index` is; its header follows.
+  [[nodiscard]] std::size_t slot(std::uint64_t index) const noexcept;
+};
+inline constexpr std::size_t kSlotFlagBytes = sizeof(std::uint64_t);
+
+/// Two channels join every two ranks: one for collectives, one for sends and receives, so that a
+/// message nobody has asked for yet can never hold up a collective.
 enum class ChannelUse : std::uint8_t { collective = 0, point_to_point = 1 };
 inline constexpr int kChannelsPerLane = 2;
 
-/// Offsets in a window: per channel one line with the arrival count and one with the credit
-/// count, then the slots. A pure function of the shape, so both ends agree.
+/// A window for these two. A pure function of the arguments, so both ends agree.
 [[nodiscard]] transport::WindowShape window_shape(std::uint32_t slots, std::uint32_t slot_bytes);
+[[nodiscard]] Region region_of(const transport::WindowShape& shape, ChannelUse use);
 
 class Channel {
  public:
   Channel() = default;
+  /// Over one lane, which is all there is: nothing is kept, and the channel fails with the lane.
   Channel(transport::Lane* lane, const transport::WindowShape& shape, ChannelUse use);
+  /// Over lanes that may fail and come back: it never fails by itself.
+  Channel(LaneSet lanes, const Region& region, bool may_expect);
 
-  [[nodiscard]] transport::Lane& lane() const noexcept { return *lane_; }
-  [[nodiscard]] std::uint32_t slot_bytes() const noexcept { return shape_.slot_bytes; }
+  [[nodiscard]] LaneSet& lanes() noexcept { return lanes_; }
+  [[nodiscard]] std::uint32_t slot_bytes() const noexcept { return region_.slot_bytes; }
 
   // Sending. can_send() first; at most slot_bytes() of payload.
   [[nodiscard]] bool can_send() noexcept;
@@ -51,6 +72,8 @@ class Channel {
   [[nodiscard]] std::byte* reserve() noexcept;
   void send_reserved(const transport::OperationTag& tag, std::uint32_t stream, std::uint64_t total,
                      std::size_t bytes) noexcept;
+  /// Whether the peer has taken everything, as far as is known.
+  [[nodiscard]] bool all_taken() noexcept;
 
   // Receiving.
   struct Message {
@@ -62,8 +85,8 @@ class Channel {
   [[nodiscard]] Message front(std::uint32_t stream) noexcept;
   /// Asks that the payload of the next message to arrive be stored in `to`, so that it need not be
   /// copied there: its Message then says that it lies there. Only a wish. Memory of the caller is
-  /// not touched after that message, or after forget(). Granted to the collective channel only: a
-  /// lane stores one range elsewhere at a time, and the two channels would take it from each other.
+  /// not touched after that message, or after forget(). For one channel of a window only: a window
+  /// stores one range elsewhere at a time, and two channels would take it from each other.
   void expect(std::uint32_t stream, std::span<std::byte> to) noexcept;
   /// For the end of a failed operation: what had already arrived there is lost.
   void forget() noexcept;
@@ -71,26 +94,35 @@ class Channel {
   void pop(const Message& message) noexcept;
   /// Returns credits that are owed; call while waiting.
   void flush_credits() noexcept;
+
+  // Both.
+  /// Moves what is under way, and sends again what was lost. True when something may have changed.
+  bool progress() noexcept;
+  /// Nothing more will arrive or leave; status() says why.
+  [[nodiscard]] bool failed() const noexcept { return kept_.empty() && lanes_.failed(); }
+  [[nodiscard]] Status status() const { return lanes_.status(); }
   /// The peer broke the rules of the channel (payload larger than a slot).
   [[nodiscard]] bool corrupt() const noexcept { return corrupt_; }
 
  private:
-  [[nodiscard]] std::size_t slot_offset(std::uint64_t index) const noexcept;
+  [[nodiscard]] std::byte* window() noexcept { return lanes_.first().window(); }
+  void note_credits() noexcept;
   void note_arrivals() noexcept;
   void settle_expectation(const SlotHeader& header) noexcept;
   void post(const transport::OperationTag& tag, std::uint32_t stream, std::uint64_t total,
             std::span<const std::byte> payload, std::size_t bytes) noexcept;
+  [[nodiscard]] bool transmit(std::uint64_t index) noexcept;
+  void recover() noexcept;
 
-  transport::Lane* lane_ = nullptr;
-  transport::WindowShape shape_;
-  std::size_t arrived_flag_ = 0;
-  std::size_t credit_flag_ = 0;
-  std::size_t first_slot_ = 0;
-  std::size_t stride_ = 0;
+  static constexpr std::uint64_t kUnknownLosses = ~std::uint64_t{0};
+
+  LaneSet lanes_;
+  Region region_;
+  KeptMessages kept_;
 
   std::uint64_t sent_ = 0;      ///< messages put
   std::uint64_t credit_ = 0;    ///< messages that the peer has taken, as far as is known
-  std::uint64_t arrived_ = 0;   ///< messages that have arrived
+  std::uint64_t arrived_ = 0;   ///< messages that have arrived without a gap
   std::uint64_t released_ = 0;  ///< messages taken, counted without a gap
   std::uint64_t told_ = 0;      ///< the value of released_ that the peer was told
   std::vector<bool> taken_;     ///< per slot: taken out of order, waits for its elders

@@ -115,11 +115,10 @@ Status ChannelExecutor::greet(const Operation& operation) {
   return each_counterpart(operation, false, [&](int peer) {
     cable::Channel& channel = channels_.get(peer, ChannelUse::collective);
     Status status = waiter_.wait(peer, [&] {
-      return channel.can_send() || channel.lane().failed() ||
-             (channel.lane().progress() && channel.can_send());
+      return channel.can_send() || channel.failed() || (channel.progress() && channel.can_send());
     });
     if (!status.ok()) return status;
-    if (channel.lane().failed()) return lane_lost(peer);
+    if (channel.failed()) return lane_lost(peer);
     channel.send(operation.tag, kGreeting, 0, {});
     return status;
   });
@@ -131,8 +130,8 @@ Status ChannelExecutor::await_greetings(const Operation& operation) {
     cable::Channel::Message message;
     Status status = waiter_.wait(peer, [&] {
       message = channel.front(kGreeting);
-      if (!message && channel.lane().progress()) message = channel.front(kGreeting);
-      return static_cast<bool>(message) || channel.lane().failed() || channel.corrupt();
+      if (!message && channel.progress()) message = channel.front(kGreeting);
+      return static_cast<bool>(message) || channel.failed() || channel.corrupt();
     });
     if (!status.ok()) return status;
     if (!message) return lane_lost(peer);
@@ -216,7 +215,7 @@ ChannelExecutor::Move ChannelExecutor::fail(Status status) {
 }
 
 Status ChannelExecutor::lane_lost(int peer) {
-  const Status status = channels_.lane(peer)->status();
+  const Status status = channels_.get(peer, ChannelUse::collective).status();
   return status.ok()
              ? Status(StatusCode::internal, fmt::format("rank {} broke the channel protocol", peer))
              : status;
@@ -248,10 +247,10 @@ ChannelExecutor::Move ChannelExecutor::advance(const Operation& operation,
     if (!message && step.store && !combine) {
       channel.expect(number, {addresses(*step.store, cursor.done), bytes});
     }
-    if (!message && channel.lane().progress()) message = channel.front(number);
+    if (!message && channel.progress()) message = channel.front(number);
     if (!message) {
       blocked_on_ = operand.from;
-      if (channel.corrupt() || channel.lane().failed()) return fail(lane_lost(operand.from));
+      if (channel.corrupt() || channel.failed()) return fail(lane_lost(operand.from));
       channel.flush_credits();
       return Move::blocked;
     }
@@ -268,9 +267,9 @@ ChannelExecutor::Move ChannelExecutor::advance(const Operation& operation,
   for (const int to : step.send_to) {
     cable::Channel& channel = channels_.get(to, ChannelUse::collective);
     if (channel.can_send()) continue;
-    if (channel.lane().progress() && channel.can_send()) continue;
+    if (channel.progress() && channel.can_send()) continue;
     blocked_on_ = to;
-    if (channel.lane().failed()) return fail(lane_lost(to));
+    if (channel.failed()) return fail(lane_lost(to));
     return Move::blocked;
   }
 

@@ -9,8 +9,7 @@ namespace sircl::exec {
 
 class Channels {
  public:
-  Channels(transport::Transport& transport, int ranks, const transport::WindowShape& shape)
-      : transport_(transport) {
+  Channels(transport::Transport& transport, int ranks, const transport::WindowShape& shape) {
     for (int peer = 0; peer < ranks; ++peer) {
       transport::Lane* lane = transport.lane(peer);
       for (const auto use : {cable::ChannelUse::collective, cable::ChannelUse::point_to_point}) {
@@ -22,10 +21,8 @@ class Channels {
     return channels_[static_cast<std::size_t>(peer) * cable::kChannelsPerLane +
                      static_cast<std::size_t>(use)];
   }
-  [[nodiscard]] transport::Lane* lane(int peer) noexcept { return transport_.lane(peer); }
 
  private:
-  transport::Transport& transport_;
   std::vector<cable::Channel> channels_;
 };
 

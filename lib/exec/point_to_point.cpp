@@ -85,7 +85,7 @@ Status PointToPoint::progress_peer(int peer, bool& moved) {
     moved = true;
     if (transfer.done == transfer.bytes) finish(sends, {});
   }
-  if (!sends.empty() || !receives.empty()) moved = channel.lane().progress() || moved;
+  if (!sends.empty() || !receives.empty()) moved = channel.progress() || moved;
   take_probes_from(peer, channel);
   while (!receives.empty()) {
     const auto message = channel.front(kData);
@@ -107,8 +107,8 @@ Status PointToPoint::progress_peer(int peer, bool& moved) {
     if (transfer.done == transfer.bytes) finish(receives, {});
   }
   channel.flush_credits();
-  if ((channel.lane().failed() || channel.corrupt()) && (!sends.empty() || !receives.empty())) {
-    const Status status = channel.lane().status();
+  if ((channel.failed() || channel.corrupt()) && (!sends.empty() || !receives.empty())) {
+    const Status status = channel.status();
     return status.ok() ? Status(StatusCode::internal,
                                 fmt::format("rank {} broke the channel protocol", peer))
                        : status;
@@ -136,7 +136,7 @@ void PointToPoint::take_probes() {
   for (int peer = 0; peer < ranks_; ++peer) {
     if (peer == rank_) continue;
     cable::Channel& channel = channels_.get(peer, ChannelUse::point_to_point);
-    channel.lane().progress();
+    channel.progress();
     take_probes_from(peer, channel);
   }
 }

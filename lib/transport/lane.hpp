@@ -22,7 +22,11 @@ inline std::atomic<std::uint64_t>& flag_at(std::byte* window, std::uint64_t offs
 /// One endpoint of a lane. Used by one thread at a time.
 ///
 /// Ordering: a flag becomes visible in the peer's window only after the bytes of the same put, and
-/// puts become visible in posting order. Posting never blocks. Failure is sticky.
+/// puts become visible in posting order. Posting never blocks. Failure is sticky, but for lanes that
+/// say something else by losses().
+///
+/// Several lanes may lead to one peer. They share its window, and flags only ever grow: a put whose
+/// flag is no news there has come by another lane before, and is dropped with its bytes.
 class Lane {
  public:
   virtual ~Lane() = default;
@@ -54,6 +58,15 @@ class Lane {
   [[nodiscard]] virtual bool failed() const noexcept = 0;
   /// Flags cost no message of their own here, so credits may be returned at once.
   [[nodiscard]] virtual bool cheap_flags() const noexcept = 0;
+
+  // For lanes beside others.
+  /// How often puts that were under way may have been lost. A lane whose count has grown may work
+  /// again: failed() says whether it does.
+  [[nodiscard]] virtual std::uint32_t losses() const noexcept { return failed() ? 1 : 0; }
+  /// Bytes posted that have not arrived yet, as far as is known here.
+  [[nodiscard]] virtual std::size_t backlog() noexcept { return 0; }
+  /// Seconds that a byte takes, as measured; only the ratio between lanes matters.
+  [[nodiscard]] virtual double seconds_per_byte() const noexcept { return 1; }
 };
 
 class Board;

@@ -202,7 +202,7 @@ TEST_CASE("a fast sender waits for a sleeping receiver") {
   std::atomic<bool> done{false};
   std::thread sender([&] {
     Channel out = pair.channel(0, ChannelUse::collective);
-    transport::Lane& lane = out.lane();
+    transport::Lane& lane = out.lanes().first();
     for (std::uint64_t i = 0; i < kMessages; ++i) {
       if (!reaches(lane, [&] { return out.can_send(); })) return;
       send(out, 0, i);
@@ -217,7 +217,7 @@ TEST_CASE("a fast sender waits for a sleeping receiver") {
   std::uint64_t taken = 0;
   std::uint64_t wrong = 0;
   while (taken < kMessages) {
-    in.lane().progress();
+    in.progress();
     if (const auto message = in.front(0)) {
       if (!is_message(message, taken)) ++wrong;
       in.pop(message);
@@ -225,7 +225,7 @@ TEST_CASE("a fast sender waits for a sleeping receiver") {
       continue;
     }
     transport.prepare_sleep();
-    in.lane().progress();
+    in.progress();
     in.flush_credits();
     if (in.front(0)) {
       transport.cancel_sleep();

@@ -113,10 +113,10 @@ class Session {
     header.bytes = static_cast<std::uint32_t>(input.near(100));
     header.stream = static_cast<std::uint32_t>(input.near(0));
     const std::uint64_t count = input.near(++put_[use]);
-    const std::size_t stride = sizeof(SlotHeader) + kSlotBytes;
-    const std::size_t slot = 256 + use * kSlots * stride + input.near(count - 1) % kSlots * stride;
+    const auto region = cable::region_of(shape_, static_cast<ChannelUse>(use));
+    const std::size_t slot = region.slot(input.near(count - 1));
     MemoryLane& theirs = ranks_[1]->at(0);
-    theirs.put(slot, std::as_bytes(std::span(&header, 1)), {}, use * 128, count);
+    theirs.put(slot + cable::kSlotFlagBytes, std::as_bytes(std::span(&header, 1)), {}, slot, count);
     if (input.byte() % 2 == 0) ranks_[0]->at(1).progress();
   }
 

@@ -54,7 +54,7 @@ TEST_CASE("the windows of a shape hold two channels, apart and aligned") {
       CHECK(shape.slots == slots);
       CHECK(shape.slot_bytes == bytes);
       const std::size_t padded = (bytes + 63) / 64 * 64;
-      CHECK(shape.window_bytes == 2 * (128 + slots * (sizeof(SlotHeader) + padded)));
+      CHECK(shape.window_bytes == 2 * (64 + slots * (64 + padded)));
     }
   }
   // All of it can be filled from both channels without one touching the other.

@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::uint32_t kSlots = 4;
 constexpr std::uint32_t kSlotBytes = 64;
-constexpr std::uint64_t kArrived = 0;  // flags of the collective channel
-constexpr std::uint64_t kCredit = 64;
-constexpr std::uint64_t kFirstSlot = 256;
-constexpr std::uint64_t kStride = sizeof(SlotHeader) + kSlotBytes;
+// The collective channel: a line with the credits, then slots of flag, header and payload.
+constexpr std::uint64_t kCredit = 0;
+constexpr std::uint64_t kFirstSlot = 64;
+constexpr std::uint64_t kStride = 64 + kSlotBytes;
 
 struct Victim {
   Victim()
@@ -29,9 +29,9 @@ struct Victim {
         channel(&own, shape, ChannelUse::collective) {
     MemoryLane::join(own, peer);
   }
-  void put(std::uint64_t slot, const SlotHeader& header, std::uint64_t arrived) {
-    peer.put(kFirstSlot + slot * kStride, std::as_bytes(std::span(&header, 1)), {}, kArrived,
-             arrived);
+  void put(std::uint64_t slot, const SlotHeader& header, std::uint64_t flag) {
+    const std::uint64_t at = kFirstSlot + slot * kStride;
+    peer.put(at + 8, std::as_bytes(std::span(&header, 1)), {}, at, flag);
     own.progress();
   }
   transport::WindowShape shape;
@@ -61,7 +61,7 @@ TEST_CASE("a payload larger than a slot") {
 
 TEST_CASE("more messages than there are slots") {
   Victim victim;
-  victim.put(0, header_of(1), kSlots);
+  for (std::uint64_t i = 0; i < kSlots; ++i) victim.put(i, header_of(1), i + 1);
   CHECK(victim.channel.front(0));
   CHECK_FALSE(victim.channel.corrupt());
   victim.put(0, header_of(1), kSlots + 1);
@@ -69,15 +69,15 @@ TEST_CASE("more messages than there are slots") {
   CHECK(victim.channel.corrupt());
 }
 
-TEST_CASE("a count of messages beyond all bounds, and one that goes back") {
-  for (const std::uint64_t count : {std::uint64_t{kSlots + 1}, ~std::uint64_t{0}}) {
+TEST_CASE("a message far ahead of its turn, and one that goes back") {
+  for (const std::uint64_t flag : {std::uint64_t{kSlots + 1}, ~std::uint64_t{0}}) {
     Victim victim;
-    victim.put(0, header_of(1), count);
+    victim.put(0, header_of(1), flag);
     CHECK_FALSE(victim.channel.front(0));
     CHECK(victim.channel.corrupt());
   }
   Victim victim;
-  victim.put(0, header_of(1), 2);
+  victim.put(0, header_of(1), 1);
   CHECK(victim.channel.front(0));
   victim.put(0, header_of(1), 0);
   CHECK(victim.channel.front(0));  // what has arrived has arrived

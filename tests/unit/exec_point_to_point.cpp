@@ -42,6 +42,7 @@ class World {
   PointToPoint& operator[](int rank) { return *ranks_[static_cast<std::size_t>(rank)]; }
   MemoryTransport& transport(int rank) { return *transports_[static_cast<std::size_t>(rank)]; }
   LiveCounters& counters(int rank) { return *counters_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] const transport::WindowShape& shape() const { return shape_; }
   exec::Channels& channels(int rank) { return *channels_[static_cast<std::size_t>(rank)]; }
 
   std::shared_ptr<Outcome> post(int rank, bool outgoing, int peer, std::vector<std::byte>& data) {
@@ -205,8 +206,9 @@ TEST_CASE("a peer that breaks the protocol is named") {
   World world(2);
   std::vector<std::byte> room(100);
   (void)world.post(0, false, 1, room);
-  // The arrival count of the second channel, far beyond its slots.
-  world.transport(1).at(0).put(0, {}, {}, 128, 1000);
+  // The first slot of the second channel holds a message far ahead of its turn.
+  const auto region = cable::region_of(world.shape(), cable::ChannelUse::point_to_point);
+  world.transport(1).at(0).put(0, {}, {}, region.slot(0), 1000);
   const Status status = world.settle();
   CHECK(status.code() == StatusCode::internal);
   CHECK(status.message() == "rank 1 broke the channel protocol");
