@@ -16,25 +16,52 @@
 namespace sircl::transport::tcp {
 
 bool valid(const Frame& frame, std::size_t window_bytes) noexcept {
-  return frame.magic == kFrameMagic && frame.bytes <= window_bytes &&
-         frame.offset <= window_bytes - frame.bytes && frame.flag_offset % 8 == 0 &&
-         frame.flag_offset <= window_bytes - 8;
+  return frame.magic == kFrameMagic &&
+         fits(frame.offset, frame.bytes, frame.flag_offset, window_bytes);
+}
+
+TcpLane::TcpLane(int fd, std::string name, std::shared_ptr<Window> window)
+    : fd_(fd), name_(std::move(name)), window_(std::move(window)) {
+  window_->add(&body_);
+  if (fd_ < 0) fail("is not there yet");
 }
 
 TcpLane::TcpLane(int fd, int peer, std::size_t window_bytes)
-    : fd_(fd), peer_(peer), window_(window_bytes) {}
+    : TcpLane(fd, fmt::format("the connection to rank {}", peer),
+              std::make_shared<Window>(window_bytes)) {}
 
-TcpLane::~TcpLane() { ::close(fd_); }
+TcpLane::~TcpLane() {
+  window_->remove(&body_);
+  if (fd_ >= 0) ::close(fd_);
+}
 
 void TcpLane::fail(const std::string& reason) noexcept {
   if (failed_) return;
   failed_ = true;
+  ++losses_;
   reason_ = reason;
+  body_.open = false;
+}
+
+void TcpLane::replace(int fd) noexcept {
+  fail("was replaced");  // counts what was under way as lost, if that was not known yet
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = fd;
+  pending_.clear();
+  sent_ = 0;
+  frame_have_ = 0;
+  failed_ = false;
 }
 
 Status TcpLane::status() const {
   if (!failed_) return {};
-  return {StatusCode::peer_lost, fmt::format("the connection to rank {} {}", peer_, reason_)};
+  return {StatusCode::peer_lost, fmt::format("{} {}", name_, reason_)};
+}
+
+std::size_t TcpLane::backlog() noexcept {
+  int unacknowledged = 0;
+  if (failed_ || ioctl(fd_, SIOCOUTQ, &unacknowledged) != 0) return 0;
+  return pending_.size() - sent_ + static_cast<std::size_t>(unacknowledged);
 }
 
 bool TcpLane::can_put() noexcept {
@@ -64,6 +91,7 @@ void TcpLane::put(std::uint64_t offset, std::span<const std::byte> head,
     taken = 0;
   }
   auto done = static_cast<std::size_t>(taken);
+  bytes_out_ += sizeof frame + bytes;
   if (done == sizeof frame + bytes) return;
   // The source may be reused on return, so the rest is kept here: rare, and at most one slot.
   pending_.clear();
@@ -106,8 +134,8 @@ bool TcpLane::receive() noexcept {
     // and short bodies cost one call.
     const bool direct = frame_have_ == sizeof(Frame);
     if (direct) {
-      const auto free = place(frame_.offset + body_have_);
-      wanted = std::min<std::size_t>(frame_.bytes - body_have_, free.size());
+      const auto free = place();
+      wanted = std::min<std::size_t>(frame_.bytes - body_.bytes, free.size());
       got = recv(fd_, free.data(), wanted, MSG_DONTWAIT);
     } else {
       wanted = staging_.size();
@@ -124,9 +152,10 @@ bool TcpLane::receive() noexcept {
       return moved;
     }
     moved = true;
+    bytes_in_ += static_cast<std::size_t>(got);
     if (direct) {
-      body_have_ += static_cast<std::size_t>(got);
-      if (body_have_ == frame_.bytes) deliver();
+      body_.bytes += static_cast<std::size_t>(got);
+      if (body_.bytes == frame_.bytes) deliver();
     } else if (!consume(staging_.data(), static_cast<std::size_t>(got))) {
       return moved;
     }
@@ -143,55 +172,40 @@ bool TcpLane::consume(const std::byte* data, std::size_t size) noexcept {
       data += part;
       size -= part;
       if (frame_have_ < sizeof(Frame)) return true;
-      if (!valid(frame_, window_.size())) {
+      if (!valid(frame_, window_->size())) {
         fail("carried a malformed frame");
         return false;
       }
+      body_ = {frame_.offset, 0, true};
       if (frame_.bytes == 0) deliver();
       continue;
     }
-    const auto free = place(frame_.offset + body_have_);
-    const std::size_t part =
-        std::min({size, static_cast<std::size_t>(frame_.bytes) - body_have_, free.size()});
-    std::memcpy(free.data(), data, part);
-    body_have_ += part;
+    std::size_t part = std::min(size, static_cast<std::size_t>(frame_.bytes - body_.bytes));
+    if (is_news()) {
+      const auto free = window_->place(frame_.offset + body_.bytes);
+      part = std::min(part, free.size());
+      std::memcpy(free.data(), data, part);
+    }
+    body_.bytes += part;
     data += part;
     size -= part;
-    if (body_have_ == frame_.bytes) deliver();
+    if (body_.bytes == frame_.bytes) deliver();
   }
   return true;
 }
 
-std::span<std::byte> TcpLane::place(std::uint64_t offset) noexcept {
-  const std::span<std::byte> window(window_);
-  if (redirected_to_.empty() || offset >= redirected_ + redirected_to_.size()) {
-    return window.subspan(offset);
-  }
-  if (offset < redirected_) return window.subspan(offset, redirected_ - offset);
-  return redirected_to_.subspan(offset - redirected_);
-}
-
-bool TcpLane::redirect(std::uint64_t offset, std::span<std::byte> to) noexcept {
-  const bool amid_body = frame_have_ == sizeof(Frame);
-  const std::uint64_t received_to = frame_.offset + body_have_;
-  if (!to.empty()) {
-    // A body that has begun to arrive stays where it is.
-    if (amid_body && frame_.offset < offset + to.size() && received_to > offset) return false;
-  } else if (amid_body && received_to > redirected_ &&
-             frame_.offset < redirected_ + redirected_to_.size()) {
-    std::memcpy(window_.data() + redirected_, redirected_to_.data(),
-                std::min<std::size_t>(redirected_to_.size(), received_to - redirected_));
-  }
-  redirected_ = offset;
-  redirected_to_ = to;
-  return true;
+// Asked again for each part of a body: the same put may come by another lane meanwhile, and its
+// slot be taken and filled anew.
+std::span<std::byte> TcpLane::place() noexcept {
+  if (!is_news()) return staging_;
+  return window_->place(frame_.offset + body_.bytes);
 }
 
 void TcpLane::deliver() noexcept {
   // One thread uses a lane, but others may look at its flags: bytes first, then the flag.
-  flag_at(window_.data(), frame_.flag_offset).store(frame_.flag_value, std::memory_order_release);
+  if (is_news()) window_->raise(frame_.flag_offset, frame_.flag_value);
   frame_have_ = 0;
-  body_have_ = 0;
+  body_.open = false;
 }
 
 void TcpLane::close(std::chrono::steady_clock::time_point limit) noexcept {

@@ -4,10 +4,12 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "transport/lane.hpp"
+#include "transport/window.hpp"
 
 namespace sircl::transport::tcp {
 
@@ -28,22 +30,37 @@ inline constexpr std::uint32_t kFrameMagic = 0x314C5453;  // "STL1"
 
 class TcpLane final : public Lane {
  public:
-  /// Takes the descriptor. `peer` is for messages.
+  /// Takes the descriptor (-1: not connected yet). `name` stands in messages for the connection:
+  /// "the connection to rank 3".
+  TcpLane(int fd, std::string name, std::shared_ptr<Window> window);
   TcpLane(int fd, int peer, std::size_t window_bytes);
   ~TcpLane() override;
 
-  std::byte* window() noexcept override { return window_.data(); }
+  std::byte* window() noexcept override { return window_->data(); }
   bool can_put() noexcept override;
   void put(std::uint64_t offset, std::span<const std::byte> head, std::span<const std::byte> body,
            std::uint64_t flag_offset, std::uint64_t flag_value) noexcept override;
-  bool redirect(std::uint64_t offset, std::span<std::byte> to) noexcept override;
+  bool redirect(std::uint64_t offset, std::span<std::byte> to) noexcept override {
+    return window_->redirect(offset, to);
+  }
   bool progress() noexcept override;
   int wait_fd() const noexcept override { return fd_; }
   Status status() const override;
   bool failed() const noexcept override { return failed_; }
   bool cheap_flags() const noexcept override { return false; }
+  std::uint32_t losses() const noexcept override { return losses_; }
+  std::size_t backlog() noexcept override;
+  double seconds_per_byte() const noexcept override { return seconds_per_byte_; }
+
+  void set_seconds_per_byte(double seconds) noexcept { seconds_per_byte_ = seconds; }
+  /// Ends the connection for a reason that the socket does not know of.
+  void cut(const std::string& reason) noexcept { fail(reason); }
+  /// A new connection in place of a lost one; what was under way on that is lost.
+  void replace(int fd) noexcept;
 
   [[nodiscard]] bool output_pending() const noexcept { return sent_ < pending_.size(); }
+  [[nodiscard]] std::uint64_t bytes_out() const noexcept { return bytes_out_; }
+  [[nodiscard]] std::uint64_t bytes_in() const noexcept { return bytes_in_; }
   /// Sends the rest and waits until the peer's kernel has it all, for `limit` at most.
   void close(std::chrono::steady_clock::time_point limit) noexcept;
 
@@ -52,21 +69,27 @@ class TcpLane final : public Lane {
   bool receive() noexcept;
   bool consume(const std::byte* data, std::size_t size) noexcept;
   void deliver() noexcept;
-  /// Where the byte at `offset` of the window is stored, and how many after it in the same memory.
-  [[nodiscard]] std::span<std::byte> place(std::uint64_t offset) noexcept;
+  /// Whether the put that is arriving has not come by another lane.
+  [[nodiscard]] bool is_news() noexcept {
+    return window_->is_news(frame_.flag_offset, frame_.flag_value);
+  }
+  /// Where the next byte of the body goes: into the window, or nowhere if it is no news there.
+  [[nodiscard]] std::span<std::byte> place() noexcept;
   void fail(const std::string& reason) noexcept;
 
   int fd_;
-  int peer_;
-  std::vector<std::byte> window_;
+  std::string name_;
+  std::shared_ptr<Window> window_;
   std::vector<std::byte> pending_;  ///< what the kernel did not take yet
   std::size_t sent_ = 0;
   Frame frame_;
-  std::size_t frame_have_ = 0;          ///< bytes of frame_ received
-  std::size_t body_have_ = 0;           ///< bytes of the body received
-  std::uint64_t redirected_ = 0;        ///< first offset of the window that is elsewhere
-  std::span<std::byte> redirected_to_;  ///< and where; empty: nowhere
+  std::size_t frame_have_ = 0;  ///< bytes of frame_ received
+  Window::Arrival body_;        ///< the body received so far
   std::array<std::byte, 4096> staging_;
+  std::uint64_t bytes_out_ = 0;
+  std::uint64_t bytes_in_ = 0;
+  double seconds_per_byte_ = 1;
+  std::uint32_t losses_ = 0;
   bool failed_ = false;
   std::string reason_;
 };
