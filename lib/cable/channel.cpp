@@ -61,9 +61,9 @@ bool Channel::can_send() noexcept {
   return lanes_.choose(region_.slot_bytes) != LaneSet::kNone;
 }
 
-bool Channel::all_taken() noexcept {
+std::size_t Channel::outstanding() noexcept {
   note_credits();
-  return sent_ == credit_;
+  return static_cast<std::size_t>(sent_ - credit_);
 }
 
 void Channel::post(const transport::OperationTag& tag, std::uint32_t stream, std::uint64_t total,
@@ -121,6 +121,11 @@ bool Channel::progress() noexcept {
   const bool moved = lanes_.progress();
   if (!kept_.empty()) recover();
   return moved;
+}
+
+void Channel::tend() noexcept {
+  if (!kept_.empty()) recover();
+  flush_credits();
 }
 
 void Channel::send(const transport::OperationTag& tag, std::uint32_t stream, std::uint64_t total,

@@ -72,8 +72,8 @@ class Channel {
   [[nodiscard]] std::byte* reserve() noexcept;
   void send_reserved(const transport::OperationTag& tag, std::uint32_t stream, std::uint64_t total,
                      std::size_t bytes) noexcept;
-  /// Whether the peer has taken everything, as far as is known.
-  [[nodiscard]] bool all_taken() noexcept;
+  /// Messages that the peer has not taken yet, as far as is known.
+  [[nodiscard]] std::size_t outstanding() noexcept;
 
   // Receiving.
   struct Message {
@@ -98,6 +98,8 @@ class Channel {
   // Both.
   /// Moves what is under way, and sends again what was lost. True when something may have changed.
   bool progress() noexcept;
+  /// What has to be done although nobody waits here: sending again what was lost, owed credits.
+  void tend() noexcept;
   /// Nothing more will arrive or leave; status() says why.
   [[nodiscard]] bool failed() const noexcept { return kept_.empty() && lanes_.failed(); }
   [[nodiscard]] Status status() const { return lanes_.status(); }

@@ -6,13 +6,16 @@ int LaneSet::choose(std::size_t bytes) noexcept {
   if (alone()) return first().can_put() ? 0 : kNone;
   int best = kNone;
   double best_time = 0;
+  bool best_spare = true;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     transport::Lane& lane = *lanes_[i];
     if (lane.failed()) continue;
     const double time = static_cast<double>(lane.backlog() + bytes) * lane.seconds_per_byte();
-    if (best != kNone && time >= best_time) continue;
+    const bool better = lane.spare() == best_spare ? best == kNone || time < best_time : best_spare;
+    if (!better) continue;
     best = static_cast<int>(i);
     best_time = time;
+    best_spare = lane.spare();
   }
   // A lane that is full for the moment may still be the one to wait for.
   return best != kNone && (*this)[best].can_put() ? best : kNone;

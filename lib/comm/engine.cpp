@@ -5,6 +5,12 @@
 #include <utility>
 
 namespace sircl::detail {
+namespace {
+
+constexpr std::chrono::milliseconds kServingNap{20};
+constexpr std::chrono::microseconds kSeatNap{500};
+
+}  // namespace
 
 Status WorkState::wait() {
   if (!done()) {
@@ -22,9 +28,10 @@ Engine::Engine(const EngineOptions& options, std::unique_ptr<transport::Transpor
       waiter_(options.waiter, failure_, transport_.get(), counters_),
       channels_(*transport_, options.ranks, options.shape),
       selection_(options.selection),
-      streams_(channels_, options.rank, options.ranks, options.shape, schedule::Wiring::mesh,
+      streams_(channels_, options.rank, options.ranks, options.shape, options.selection.wiring,
                selection_.min_slice_bytes(), waiter_, counters_),
-      transfers_(channels_, options.rank, options.ranks, options.shape.slot_bytes, counters_) {
+      transfers_(channels_, options.rank, options.ranks, options.shape.slot_bytes, counters_),
+      must_serve_(transport_->must_serve()) {
   if (transport::Board* board = transport_->board(); board != nullptr) {
     board_sync_ = std::make_unique<exec::BoardSync>(*board, waiter_);
     boards_ =
@@ -44,6 +51,10 @@ Engine::Engine(const EngineOptions& options, std::unique_ptr<transport::Transpor
     }
     (void)conclude(exec::mismatch(options_.rank, current_->tag, peer, tag));
   });
+  if (must_serve_) {
+    serving_ = true;
+    server_ = std::thread([this] { serve(); });
+  }
 }
 
 Engine::~Engine() { stop(); }
@@ -125,6 +136,20 @@ void Engine::work() {
   }
 }
 
+void Engine::serve() {
+  while (serving_.load(std::memory_order_acquire)) {
+    if (take_seat()) {
+      transport_->serve();
+      channels_.tend();
+      leave_seat();
+      transport_->rest(kServingNap);
+    } else {
+      // Whoever drives serves as well.
+      std::this_thread::sleep_for(kSeatNap);
+    }
+  }
+}
+
 void Engine::drain_queue() {
   if (queued_.load(std::memory_order_acquire) == 0) return;
   std::deque<Queued> taken;
@@ -185,6 +210,10 @@ void Engine::drive(const WorkState* until) {
 }
 
 void Engine::idle() {
+  if (must_serve_) {
+    transport_->serve();
+    channels_.tend();
+  }
   if (queued_.load(std::memory_order_relaxed) > 0) drain_queue();
   if (transfers_.idle()) return;
   bool moved = false;
@@ -266,6 +295,11 @@ void Engine::stop() {
     drain_queue();
     if (failure_.failed()) drive(nullptr);
     leave_seat();
+  }
+  if (server_.joinable()) {
+    serving_ = false;
+    transport_->wake();
+    server_.join();
   }
   transport_->close(failure_.failed() ? std::chrono::milliseconds(0)
                                       : std::chrono::milliseconds(2000));

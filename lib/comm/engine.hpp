@@ -2,7 +2,8 @@
 //
 // Whoever waits drives: a blocking call takes the driver's seat with one atomic exchange and runs
 // its operation in the caller's thread. Asynchronous operations are driven by a worker thread,
-// which is started with the first of them, or by a thread that waits for one.
+// which is started with the first of them, or by a thread that waits for one. On cables a further
+// thread passes on what is for others whenever nobody else sits in the driver's seat.
 #pragma once
 
 #include <atomic>
@@ -76,6 +77,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void slow(bool first);
   void work();
   void start_worker();
+  void serve();
 
   EngineOptions options_;
   Failure failure_;
@@ -104,6 +106,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   bool unfinished_ = false;  ///< under queue_mutex_: open work was left for the worker
   bool stopping_ = false;
   std::thread worker_;
+  std::thread server_;  ///< on cables: passes on for others while nobody drives
+  const bool must_serve_;
+  std::atomic<bool> serving_{false};
 };
 
 }  // namespace sircl::detail

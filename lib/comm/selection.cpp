@@ -1,9 +1,13 @@
 #include "comm/selection.hpp"
 
+#include <bit>
+#include <vector>
+
 namespace sircl::detail {
 
 using schedule::Algorithm;
 using schedule::Collective;
+using schedule::Wiring;
 
 namespace {
 
@@ -22,18 +26,60 @@ constexpr std::size_t kLoopbackMinSliceBytes = 64 * 1024;
 }  // namespace
 
 Selection::Selection(const SelectionRules& rules) : rules_(rules) {
+  if (rules_.wiring != Wiring::mesh) predict_all_reduce();
   if (!rules.forced) return;
   for (int c = 0; c < schedule::kCollectiveCount; ++c) {
-    schedule::Request request;
-    request.collective = static_cast<Collective>(c);
-    request.algorithm = *rules.forced;
-    request.wiring = schedule::Wiring::mesh;
-    request.size = rules.ranks;
-    const std::size_t blocks =
-        schedule::block_count(request.collective, static_cast<std::size_t>(rules.ranks));
-    request.counts.assign(blocks, 1);
-    forced_for_[c] = schedule::supports(request).ok();
+    forced_for_[c] = exists(static_cast<Collective>(c), *rules.forced);
   }
+}
+
+bool Selection::exists(Collective collective, Algorithm algorithm) const {
+  schedule::Request request;
+  request.collective = collective;
+  request.algorithm = algorithm;
+  // Through relays everybody reaches everybody.
+  request.wiring = algorithm == Algorithm::direct ? Wiring::mesh : rules_.wiring;
+  request.size = rules_.ranks;
+  const std::size_t blocks =
+      schedule::block_count(collective, static_cast<std::size_t>(rules_.ranks));
+  request.counts.assign(blocks, 1);
+  return schedule::supports(request).ok();
+}
+
+void Selection::predict_all_reduce() {
+  std::vector<Algorithm> allowed = {Algorithm::exchange};
+  if (!rules_.exact) {
+    allowed = {Algorithm::exchange, Algorithm::recursive_doubling, Algorithm::halving_doubling,
+               Algorithm::ring};
+    if (rules_.wiring == Wiring::path) allowed = {Algorithm::exchange, Algorithm::path};
+  }
+  all_reduce_.fill(allowed.back());
+  for (std::size_t i = 0; i < 40; ++i) {
+    const auto best = schedule::choose(Collective::all_reduce, rules_.wiring, rules_.ranks,
+                                       std::size_t{1} << i, rules_.costs, allowed);
+    if (best) all_reduce_[i] = *best;
+  }
+}
+
+Choice Selection::on_cables(Collective collective, std::size_t bytes) const noexcept {
+  const Algorithm neighbours = rules_.wiring == Wiring::path ? Algorithm::path : Algorithm::ring;
+  switch (collective) {
+    case Collective::all_reduce:
+      if (bytes <= rules_.oneshot_max_bytes) return {Algorithm::exchange, false};
+      return {all_reduce_[static_cast<std::size_t>(std::bit_width(bytes))], false};
+    case Collective::reduce_scatter:
+    case Collective::reduce:
+      return {rules_.exact ? Algorithm::direct : neighbours, false};
+    case Collective::all_gather:
+    case Collective::broadcast:
+    case Collective::barrier:
+      return {neighbours, false};
+    case Collective::gather:
+    case Collective::scatter:
+    case Collective::all_to_all:
+      return {Algorithm::direct, false};
+  }
+  return {neighbours, false};
 }
 
 Choice Selection::choose(Collective collective, std::size_t bytes) const noexcept {
@@ -44,6 +90,7 @@ Choice Selection::choose(Collective collective, std::size_t bytes) const noexcep
   if (rules_.forced && forced_for_[static_cast<int>(collective)]) {
     return {*rules_.forced, board(*rules_.forced)};
   }
+  if (rules_.wiring != Wiring::mesh) return on_cables(collective, bytes);
   if (collective != Collective::all_reduce) return {Algorithm::direct, rules_.shared_memory};
   if (rules_.shared_memory) {
     const std::size_t normal =

@@ -1,10 +1,12 @@
 // Which algorithm carries an operation.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 
 #include "exec/operation.hpp"
+#include "schedule/cost.hpp"
 
 namespace sircl::detail {
 
@@ -12,8 +14,11 @@ struct SelectionRules {
   int ranks = 1;
   bool shared_memory = false;
   bool one_host = false;
-  std::optional<schedule::Algorithm> forced;  ///< SIRCL_ALGORITHM
-  std::size_t oneshot_max_bytes = 0;          ///< 0: the default of the transport
+  schedule::Wiring wiring = schedule::Wiring::mesh;  ///< ring and path: cables without a switch
+  std::optional<schedule::Algorithm> forced;         ///< SIRCL_ALGORITHM
+  std::size_t oneshot_max_bytes = 0;                 ///< 0: the default of the transport
+  bool exact = false;          ///< sums are rounded once (SIRCL_NUMERICS=exact); on cables
+  schedule::Parameters costs;  ///< of cables, as measured at start; the same on all ranks
 };
 
 struct Choice {
@@ -30,7 +35,13 @@ class Selection {
   [[nodiscard]] std::size_t min_slice_bytes() const noexcept;
 
  private:
+  [[nodiscard]] bool exists(schedule::Collective collective, schedule::Algorithm algorithm) const;
+  [[nodiscard]] Choice on_cables(schedule::Collective collective, std::size_t bytes) const noexcept;
+  void predict_all_reduce();
+
   SelectionRules rules_;
+  /// On cables: the fastest all-reduce of blocks of 2^(i-1) to 2^i - 1 bytes.
+  std::array<schedule::Algorithm, 65> all_reduce_{};
   bool forced_for_[schedule::kCollectiveCount] = {};
 };
 

@@ -15,6 +15,10 @@ using schedule::Algorithm;
 namespace {
 constexpr std::size_t kProgramLimit = 256;
 constexpr std::uint32_t kGreeting = 0xFFFFFFFF;  // a stream of its own
+// On cables a step is cut into so many messages that the next hop starts early and every lane has
+// its part, as long as they are not too small to be worth their headers.
+constexpr std::uint64_t kChunksOfStep = 16;
+constexpr std::size_t kLeastChunkBytes = 4096;
 }  // namespace
 
 ChannelExecutor::ChannelExecutor(Channels& channels, int rank, int ranks,
@@ -60,6 +64,14 @@ std::size_t ChannelExecutor::piece_elements(const Operation& operation) const {
   return std::max<std::size_t>(1, piece) * parts;
 }
 
+std::uint64_t ChannelExecutor::chunk_elements(std::uint64_t step_count,
+                                              std::size_t element) const noexcept {
+  const std::uint64_t most = slot_bytes_ / element;
+  if (wiring_ == schedule::Wiring::mesh) return most;
+  const std::uint64_t share = (step_count + kChunksOfStep - 1) / kChunksOfStep;
+  return std::min(most, std::max<std::uint64_t>(share, kLeastChunkBytes / element));
+}
+
 Result<std::shared_ptr<const schedule::Program>> ChannelExecutor::program_for(
     const Operation& operation, std::size_t begin, std::size_t length) {
   fill_piece_counts(operation, ranks_, begin, length, counts_);
@@ -76,7 +88,8 @@ Result<std::shared_ptr<const schedule::Program>> ChannelExecutor::program_for(
   schedule::Request request;
   request.collective = operation.collective;
   request.algorithm = operation.algorithm;
-  request.wiring = wiring_;
+  // Through relays everybody reaches everybody.
+  request.wiring = operation.algorithm == Algorithm::direct ? schedule::Wiring::mesh : wiring_;
   request.size = ranks_;
   request.root = operation.root;
   request.counts = counts_;
@@ -227,7 +240,7 @@ ChannelExecutor::Move ChannelExecutor::advance(const Operation& operation,
   const schedule::Step& step = stream.steps[cursor.step];
   const std::size_t element = size_of(operation.type);
   const std::uint64_t count =
-      std::min<std::uint64_t>(step.count - cursor.done, slot_bytes_ / element);
+      std::min(step.count - cursor.done, chunk_elements(step.count, element));
   const std::size_t bytes = count * element;
 
   const bool average = operation.op == ReduceOp::average && step.finish;

@@ -42,6 +42,9 @@ class ChannelExecutor {
   template <typename Call>
   Status each_counterpart(const Operation& operation, bool sending_side, Call&& call);
   std::size_t piece_elements(const Operation& operation) const;
+  /// Elements of a step that travel as one message; the same on both ends of it.
+  [[nodiscard]] std::uint64_t chunk_elements(std::uint64_t step_count,
+                                             std::size_t element) const noexcept;
   Result<std::shared_ptr<const schedule::Program>> program_for(const Operation& operation,
                                                                std::size_t begin,
                                                                std::size_t length);

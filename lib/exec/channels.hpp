@@ -10,11 +10,27 @@ namespace sircl::exec {
 class Channels {
  public:
   Channels(transport::Transport& transport, int ranks, const transport::WindowShape& shape) {
+    using cable::ChannelUse;
     for (int peer = 0; peer < ranks; ++peer) {
       transport::Lane* lane = transport.lane(peer);
-      for (const auto use : {cable::ChannelUse::collective, cable::ChannelUse::point_to_point}) {
-        channels_.push_back(lane != nullptr ? cable::Channel(lane, shape, use) : cable::Channel());
+      for (const auto use : {ChannelUse::collective, ChannelUse::point_to_point}) {
+        if (lane == nullptr) {
+          channels_.emplace_back();
+        } else if (auto lanes = transport.lanes(peer); !lanes.empty()) {
+          channels_.emplace_back(cable::LaneSet(std::move(lanes)), cable::region_of(shape, use),
+                                 use == ChannelUse::collective);
+          tended_ = true;
+        } else {
+          channels_.emplace_back(lane, shape, use);
+        }
       }
+    }
+  }
+  /// See Channel::tend.
+  void tend() noexcept {
+    if (!tended_) return;
+    for (cable::Channel& channel : channels_) {
+      if (channel.slot_bytes() > 0) channel.tend();  // none leads to the own rank
     }
   }
   [[nodiscard]] cable::Channel& get(int peer, cable::ChannelUse use) noexcept {
@@ -24,6 +40,7 @@ class Channels {
 
  private:
   std::vector<cable::Channel> channels_;
+  bool tended_ = false;  ///< lanes may fail and come back
 };
 
 }  // namespace sircl::exec

@@ -9,6 +9,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "sircl/status.hpp"
 
@@ -22,8 +23,8 @@ inline std::atomic<std::uint64_t>& flag_at(std::byte* window, std::uint64_t offs
 /// One endpoint of a lane. Used by one thread at a time.
 ///
 /// Ordering: a flag becomes visible in the peer's window only after the bytes of the same put, and
-/// puts become visible in posting order. Posting never blocks. Failure is sticky, but for lanes that
-/// say something else by losses().
+/// puts become visible in posting order. Posting never blocks. Failure is sticky, but for lanes
+/// that say something else by losses().
 ///
 /// Several lanes may lead to one peer. They share its window, and flags only ever grow: a put whose
 /// flag is no news there has come by another lane before, and is dropped with its bytes.
@@ -67,6 +68,11 @@ class Lane {
   [[nodiscard]] virtual std::size_t backlog() noexcept { return 0; }
   /// Seconds that a byte takes, as measured; only the ratio between lanes matters.
   [[nodiscard]] virtual double seconds_per_byte() const noexcept { return 1; }
+  /// Only for when none of the others works.
+  [[nodiscard]] virtual bool spare() const noexcept { return false; }
+  /// Bytes carried so far, with what the lane adds to them.
+  [[nodiscard]] virtual std::uint64_t bytes_out() const noexcept { return 0; }
+  [[nodiscard]] virtual std::uint64_t bytes_in() const noexcept { return 0; }
 };
 
 class Board;
@@ -78,6 +84,16 @@ class Transport {
   [[nodiscard]] virtual std::string name() const = 0;
   /// Null for the own rank.
   [[nodiscard]] virtual Lane* lane(int peer) noexcept = 0;
+  /// All lanes to a peer, where they may fail and come back: channels over them keep what they send
+  /// until it is credited. Empty: there is just lane().
+  [[nodiscard]] virtual std::vector<Lane*> lanes([[maybe_unused]] int peer) { return {}; }
+  /// Work that no lane() of a peer does when it makes progress: passing on what is for others. True
+  /// when something moved.
+  virtual bool serve() noexcept { return false; }
+  /// Whether serve() must be called although no operation runs here, and rest() in between.
+  [[nodiscard]] virtual bool must_serve() const noexcept { return false; }
+  /// Until serve() may have something to do; from any thread, beside the one that uses the lanes.
+  virtual void rest([[maybe_unused]] std::chrono::milliseconds limit) noexcept {}
   /// The board of ranks that share a host, else null.
   [[nodiscard]] virtual Board* board() noexcept { return nullptr; }
   /// Where memory is shared between processes: bytes of the whole group; else of this rank.

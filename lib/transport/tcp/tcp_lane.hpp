@@ -59,8 +59,8 @@ class TcpLane final : public Lane {
   void replace(int fd) noexcept;
 
   [[nodiscard]] bool output_pending() const noexcept { return sent_ < pending_.size(); }
-  [[nodiscard]] std::uint64_t bytes_out() const noexcept { return bytes_out_; }
-  [[nodiscard]] std::uint64_t bytes_in() const noexcept { return bytes_in_; }
+  [[nodiscard]] std::uint64_t bytes_out() const noexcept override { return bytes_out_; }
+  [[nodiscard]] std::uint64_t bytes_in() const noexcept override { return bytes_in_; }
   /// Sends the rest and waits until the peer's kernel has it all, for `limit` at most.
   void close(std::chrono::steady_clock::time_point limit) noexcept;
 
