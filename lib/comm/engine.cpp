@@ -28,8 +28,10 @@ Engine::Engine(const EngineOptions& options, std::unique_ptr<transport::Transpor
       waiter_(options.waiter, failure_, transport_.get(), counters_),
       channels_(*transport_, options.ranks, options.shape),
       selection_(options.selection),
-      streams_(channels_, options.rank, options.ranks, options.shape, options.selection.wiring,
-               selection_.min_slice_bytes(), waiter_, counters_),
+      streams_(channels_, options.rank, options.ranks,
+               {options.selection.wiring, options.shape, options.far_slots,
+                selection_.min_slice_bytes()},
+               waiter_, counters_),
       transfers_(channels_, options.rank, options.ranks, options.shape.slot_bytes, counters_),
       must_serve_(transport_->must_serve()) {
   if (transport::Board* board = transport_->board(); board != nullptr) {

@@ -30,6 +30,7 @@ struct EngineOptions {
   std::size_t piece_bytes = 0;
   std::size_t single_copy_min_bytes = 0;  ///< on shm, where peers' memory can be read
   transport::WindowShape shape;
+  std::uint32_t far_slots = UINT32_MAX;  ///< of channels through relays, where there are some
   exec::WaiterOptions waiter;
   SelectionRules selection;
 };

@@ -10,7 +10,10 @@
 #include "base/log.hpp"
 #include "bootstrap/agreement.hpp"
 #include "bootstrap/join.hpp"
+#include "comm/agreement.hpp"
+#include "comm/cables.hpp"
 #include "comm/checks.hpp"
+#include "comm/discovery.hpp"
 #include "comm/notice_box.hpp"
 #include "comm/pin.hpp"
 #include "sircl/communicator.hpp"
@@ -24,38 +27,7 @@ namespace sircl::detail {
 namespace {
 
 constexpr std::size_t kWindowBudget = 24U << 20;  // lane windows of all pairs on shm, together
-
-bootstrap::Bytes to_bytes(const std::string& text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
-std::string to_text(const bootstrap::Bytes& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-Result<std::vector<std::string>> exchange(bootstrap::Member& member, const std::string& mine,
-                                          const std::string& label) {
-  auto all = member.all_gather(to_bytes(mine), label);
-  if (!all) return all.status();
-  std::vector<std::string> texts;
-  for (const auto& bytes : *all) texts.push_back(to_text(bytes));
-  return texts;
-}
-
-/// Everybody learns whether a step worked everywhere: the lowest rank's error is everybody's.
-Status agree(bootstrap::Member& member, const Status& mine, const std::string& label) {
-  const std::string text =
-      mine.ok() ? std::string() : std::string(1, static_cast<char>(mine.code())) + mine.message();
-  auto all = exchange(member, text, label);
-  if (!all) return all.status();
-  for (std::size_t rank = 0; rank < all->size(); ++rank) {
-    const std::string& theirs = (*all)[rank];
-    if (theirs.empty()) continue;
-    return {static_cast<StatusCode>(theirs[0]), fmt::format("rank {}: {}", rank, theirs.substr(1))};
-  }
-  return {};
-}
+constexpr std::uint32_t kFarSlots = 32;  // of channels through relays: as much as both ways hold
 
 std::string random_token() {
   std::random_device device;
@@ -181,6 +153,31 @@ Result<std::unique_ptr<transport::Transport>> connect_tcp(Setup& setup,
   return transport;
 }
 
+Result<std::unique_ptr<transport::Transport>> connect_layout(Setup& setup, EngineOptions& options,
+                                                             const std::string& token,
+                                                             NoticeBox& box,
+                                                             const topology::Layout& layout) {
+  const auto slots = static_cast<std::uint32_t>(setup.settings.integer("SIRCL_CABLE_SLOTS"));
+  const auto slot_bytes =
+      static_cast<std::uint32_t>(setup.settings.integer("SIRCL_CABLE_SLOT_BYTES"));
+  options.shape = cable::window_shape(slots, slot_bytes);
+  CablesOptions how;
+  how.rank = options.rank;
+  how.shape = options.shape;
+  options.far_slots = std::min(slots, kFarSlots);
+  how.far_shape = cable::window_shape(options.far_slots, slot_bytes);
+  how.timeout = setup.settings.duration("SIRCL_STARTUP_WAIT_S");
+  std::memcpy(how.token.data(), token.data(), how.token.size());
+  how.cancelled = [&box] { return box.failed(); };
+  auto cables = connect_cables(*setup.member, how, layout);
+  if (!cables) return cables.status();
+  const bool open = layout.fabric.kind == topology::FabricKind::path;
+  options.selection.wiring = open ? schedule::Wiring::path : schedule::Wiring::ring;
+  options.selection.exact = setup.settings.text("SIRCL_NUMERICS") == "exact";
+  options.selection.costs = cables->costs;
+  return std::unique_ptr<transport::Transport>(std::move(cables->network));
+}
+
 Result<Hosts> meet_hosts(bootstrap::Member& member, const Place& mine, int rank) {
   const auto texts = exchange(member, mine.to_text(), "hosts");
   if (!texts) return texts.status();
@@ -301,8 +298,20 @@ Result<std::unique_ptr<Setup>> set_up(config::Settings settings, bootstrap::Laun
   EngineOptions options = engine_options(setup->settings, launch, shared_memory, hosts);
   options.selection.forced = checked->algorithm;
   options.selection.one_host = one_host;
-  auto transport = shared_memory ? connect_shm(*setup, options, token)
-                                 : connect_tcp(*setup, options, token, *box);
+  Result<std::unique_ptr<transport::Transport>> transport(StatusCode::internal, "not connected");
+  std::optional<topology::Layout> layout;
+  if (!shared_memory) {
+    auto found = discover(*setup->member, setup->settings, hosts, launch, setup->fabric);
+    if (!found) return found.status();
+    layout = *std::move(found);
+  }
+  if (shared_memory) {
+    transport = connect_shm(*setup, options, token);
+  } else if (layout) {
+    transport = connect_layout(*setup, options, token, *box, *layout);
+  } else {
+    transport = connect_tcp(*setup, options, token, *box);
+  }
   if (!transport) return transport.status();
 
   bootstrap::Member* member = setup->member.get();

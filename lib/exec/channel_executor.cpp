@@ -17,59 +17,66 @@ constexpr std::size_t kProgramLimit = 256;
 constexpr std::uint32_t kGreeting = 0xFFFFFFFF;  // a stream of its own
 // On cables a step is cut into so many messages that the next hop starts early and every lane has
 // its part, as long as they are not too small to be worth their headers.
-constexpr std::uint64_t kChunksOfStep = 16;
-constexpr std::size_t kLeastChunkBytes = 4096;
+constexpr std::uint64_t kMessagesOfStep = 16;
+constexpr std::size_t kLeastMessageBytes = 4096;
+
+/// A schedule counts on room for four messages of its longest step.
+std::size_t step_room(std::uint32_t slots, std::size_t slot_bytes) {
+  return std::max<std::size_t>(1, slots / 4) * slot_bytes;
+}
+
 }  // namespace
 
-ChannelExecutor::ChannelExecutor(Channels& channels, int rank, int ranks,
-                                 const transport::WindowShape& shape, schedule::Wiring wiring,
-                                 std::size_t min_slice_bytes, Waiter& waiter,
-                                 LiveCounters& counters)
+ChannelExecutor::ChannelExecutor(Channels& channels, int rank, int ranks, const Wires& wires,
+                                 Waiter& waiter, LiveCounters& counters)
     : channels_(channels),
       rank_(rank),
       ranks_(ranks),
-      wiring_(wiring),
+      wiring_(wires.wiring),
       waiter_(waiter),
       counters_(counters),
-      slot_bytes_(shape.slot_bytes),
-      step_bytes_(std::max<std::size_t>(1, shape.slots / 4) * shape.slot_bytes),
-      min_slice_bytes_(std::min(min_slice_bytes, step_bytes_ / 2)),
+      slot_bytes_(wires.shape.slot_bytes),
+      step_bytes_(step_room(wires.shape.slots, slot_bytes_)),
+      direct_step_bytes_(step_room(std::min(wires.shape.slots, wires.far_slots), slot_bytes_)),
+      min_slice_bytes_(std::min(wires.min_slice_bytes, step_bytes_ / 2)),
       inputs_(static_cast<std::size_t>(ranks)) {}
 
-std::size_t ChannelExecutor::piece_elements(const Operation& operation) const {
-  // How many equal messages the longest step's range is of the piece.
-  std::size_t parts = 1;
+std::size_t ChannelExecutor::parts_of_piece(const Operation& operation) const noexcept {
+  const bool all_reduce = operation.collective == schedule::Collective::all_reduce;
+  const auto ranks = static_cast<std::size_t>(ranks_);
   switch (operation.algorithm) {
     case Algorithm::ring:
-      parts = operation.collective == schedule::Collective::all_reduce
-                  ? 2 * static_cast<std::size_t>(ranks_)
-                  : 2;
-      break;
+      return all_reduce ? 2 * ranks : 2;
     case Algorithm::recursive_doubling:
     case Algorithm::halving_doubling:
-      parts = 2;
-      break;
+      return 2;
     case Algorithm::direct:
-      parts = operation.collective == schedule::Collective::all_reduce
-                  ? static_cast<std::size_t>(ranks_)
-                  : 1;
-      break;
+      return all_reduce ? ranks : 1;
     case Algorithm::exchange:
     case Algorithm::path:
-      break;
+      return 1;
   }
-  const std::size_t room = step_bytes_ / size_of(operation.type);
-  const std::size_t piece =
-      room > 128 ? (room - 64) / 64 * 64 : room;  // slices are rounded up to 64
-  return std::max<std::size_t>(1, piece) * parts;
+  return 1;
 }
 
-std::uint64_t ChannelExecutor::chunk_elements(std::uint64_t step_count,
-                                              std::size_t element) const noexcept {
+std::size_t ChannelExecutor::piece_elements(const Operation& operation) const noexcept {
+  const bool direct = operation.algorithm == Algorithm::direct;
+  const std::size_t room = (direct ? direct_step_bytes_ : step_bytes_) / size_of(operation.type);
+  const std::size_t piece =
+      room > 128 ? (room - 64) / 64 * 64 : room;  // slices are rounded up to 64
+  return std::max<std::size_t>(1, piece) * parts_of_piece(operation);
+}
+
+// One size for all steps of a piece: the room that the schedule counts on is that of its longest
+// steps, so shorter ones must not take as many slots.
+std::uint64_t ChannelExecutor::message_elements(const Operation& operation,
+                                                std::size_t length) const noexcept {
+  const std::size_t element = size_of(operation.type);
   const std::uint64_t most = slot_bytes_ / element;
   if (wiring_ == schedule::Wiring::mesh) return most;
-  const std::uint64_t share = (step_count + kChunksOfStep - 1) / kChunksOfStep;
-  return std::min(most, std::max<std::uint64_t>(share, kLeastChunkBytes / element));
+  const std::size_t longest = length / parts_of_piece(operation) + 1;
+  const std::uint64_t share = (longest + kMessagesOfStep - 1) / kMessagesOfStep;
+  return std::min(most, std::max<std::uint64_t>(share, kLeastMessageBytes / element));
 }
 
 Result<std::shared_ptr<const schedule::Program>> ChannelExecutor::program_for(
@@ -180,6 +187,7 @@ Status ChannelExecutor::run_pieces(const Operation& operation) {
     if (scratch_.size() < scratch) scratch_.resize(scratch);
     Addresses addresses(operation, scratch_.data());
     addresses.begin_piece(begin);
+    message_elements_ = message_elements(operation, std::min(piece, length - begin));
     if (Status status = run_piece(operation, **program, addresses); !status.ok()) return status;
     begin += piece;
   } while (begin < length);
@@ -239,8 +247,7 @@ ChannelExecutor::Move ChannelExecutor::advance(const Operation& operation,
                                                Cursor& cursor, const Addresses& addresses) {
   const schedule::Step& step = stream.steps[cursor.step];
   const std::size_t element = size_of(operation.type);
-  const std::uint64_t count =
-      std::min(step.count - cursor.done, chunk_elements(step.count, element));
+  const std::uint64_t count = std::min(step.count - cursor.done, message_elements_);
   const std::size_t bytes = count * element;
 
   const bool average = operation.op == ReduceOp::average && step.finish;

@@ -18,10 +18,17 @@
 
 namespace sircl::exec {
 
+/// How the ranks are joined; the same on every rank.
+struct Wires {
+  schedule::Wiring wiring = schedule::Wiring::mesh;
+  transport::WindowShape shape;          ///< of the channels between neighbours
+  std::uint32_t far_slots = UINT32_MAX;  ///< of those through relays
+  std::size_t min_slice_bytes = 0;       ///< see schedule::Request::min_slice
+};
+
 class ChannelExecutor {
  public:
-  ChannelExecutor(Channels& channels, int rank, int ranks, const transport::WindowShape& shape,
-                  schedule::Wiring wiring, std::size_t min_slice_bytes, Waiter& waiter,
+  ChannelExecutor(Channels& channels, int rank, int ranks, const Wires& wires, Waiter& waiter,
                   LiveCounters& counters);
 
   Status run(const Operation& operation);
@@ -41,10 +48,12 @@ class ChannelExecutor {
   /// Calls `call` with the ranks that this one only sends to (sending_side) or only receives from.
   template <typename Call>
   Status each_counterpart(const Operation& operation, bool sending_side, Call&& call);
-  std::size_t piece_elements(const Operation& operation) const;
-  /// Elements of a step that travel as one message; the same on both ends of it.
-  [[nodiscard]] std::uint64_t chunk_elements(std::uint64_t step_count,
-                                             std::size_t element) const noexcept;
+  /// Equal parts of a piece, of which the longest step has one.
+  [[nodiscard]] std::size_t parts_of_piece(const Operation& operation) const noexcept;
+  [[nodiscard]] std::size_t piece_elements(const Operation& operation) const noexcept;
+  /// Elements of a message for a piece of that length; the same on every rank.
+  [[nodiscard]] std::uint64_t message_elements(const Operation& operation,
+                                               std::size_t length) const noexcept;
   Result<std::shared_ptr<const schedule::Program>> program_for(const Operation& operation,
                                                                std::size_t begin,
                                                                std::size_t length);
@@ -63,8 +72,10 @@ class ChannelExecutor {
   Waiter& waiter_;
   LiveCounters& counters_;
   std::size_t slot_bytes_;
-  std::size_t step_bytes_;
-  std::size_t min_slice_bytes_;  ///< see schedule::Request::min_slice
+  std::size_t step_bytes_;              ///< of one step, between neighbours
+  std::size_t direct_step_bytes_;       ///< and between any two ranks
+  std::uint64_t message_elements_ = 0;  ///< in the running piece
+  std::size_t min_slice_bytes_;         ///< see schedule::Request::min_slice
   std::unordered_map<std::string, std::shared_ptr<const schedule::Program>> programs_;
   std::vector<std::uint64_t> counts_;
   std::vector<std::byte> scratch_;

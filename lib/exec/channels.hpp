@@ -9,10 +9,11 @@ namespace sircl::exec {
 
 class Channels {
  public:
-  Channels(transport::Transport& transport, int ranks, const transport::WindowShape& shape) {
+  Channels(transport::Transport& transport, int ranks, const transport::WindowShape& usual) {
     using cable::ChannelUse;
     for (int peer = 0; peer < ranks; ++peer) {
       transport::Lane* lane = transport.lane(peer);
+      const auto shape = transport.shape_to(peer).value_or(usual);
       for (const auto use : {ChannelUse::collective, ChannelUse::point_to_point}) {
         if (lane == nullptr) {
           channels_.emplace_back();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 #include "cable/channel.hpp"
@@ -24,11 +23,10 @@ struct PutHeader {
 
 class CircuitLane final : public transport::Lane {
  public:
-  /// `hop` leads to the first node on the way; `move` moves everything on this rank's cables.
-  /// `spare`: the other end is a neighbour, whose own cable is better.
-  CircuitLane(cable::Channel& hop, std::shared_ptr<transport::Window> window, bool spare,
-              std::function<bool()> move)
-      : hop_(hop), window_(std::move(window)), spare_(spare), move_(std::move(move)) {}
+  /// `hop` leads to the first node on the way. `spare`: the other end is a neighbour, whose own
+  /// cable is better.
+  CircuitLane(cable::Channel& hop, std::shared_ptr<transport::Window> window, bool spare)
+      : hop_(hop), window_(std::move(window)), spare_(spare) {}
 
   std::byte* window() noexcept override { return window_->data(); }
   bool can_put() noexcept override { return up_ && hop_.can_send(); }
@@ -37,7 +35,8 @@ class CircuitLane final : public transport::Lane {
   bool redirect(std::uint64_t offset, std::span<std::byte> to) noexcept override {
     return window_->redirect(offset, to);
   }
-  bool progress() noexcept override { return move_(); }
+  /// What comes from the cables is moved by Network::serve().
+  bool progress() noexcept override { return deliver(); }
   Status status() const override;
   bool failed() const noexcept override { return !up_; }
   bool cheap_flags() const noexcept override { return false; }
@@ -59,7 +58,6 @@ class CircuitLane final : public transport::Lane {
   cable::Channel& hop_;
   std::shared_ptr<transport::Window> window_;
   const bool spare_;
-  std::function<bool()> move_;
   double seconds_per_byte_ = 1;
   std::uint32_t losses_ = 0;
   bool up_ = true;

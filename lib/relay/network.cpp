@@ -75,6 +75,12 @@ class NetworkImpl final : public Network {
     const auto all = lanes(peer);
     return all.empty() ? nullptr : all.front();
   }
+  std::optional<transport::WindowShape> shape_to(int peer) const override {
+    const bool near =
+        topology::adjacent(options_.fabric, options_.placement.position(options_.rank),
+                           options_.placement.position(peer));
+    return near ? options_.shape : options_.far_shape;
+  }
   std::vector<Lane*> lanes(int peer) override {
     const auto index = static_cast<std::size_t>(peer);
     std::vector<Lane*> all = direct_[index];
@@ -102,9 +108,7 @@ class NetworkImpl final : public Network {
       update_circuits();
       moved = true;
     }
-    for (std::size_t i = 0; i < cabling_->size(); ++i) {
-      moved = cabling_->lane(i).progress() || moved;
-    }
+    moved = cabling_->poll() || moved;
     return pass_on() || moved;
   }
 
@@ -159,8 +163,7 @@ class NetworkImpl final : public Network {
     const int far = circuit.low == position ? circuit.high : circuit.low;
     const auto rank = static_cast<std::size_t>(options_.placement.rank(far));
     auto lane = std::make_unique<CircuitLane>(hop, windows_[rank],
-                                              topology::adjacent(options_.fabric, position, far),
-                                              [this] { return serve(); });
+                                              topology::adjacent(options_.fabric, position, far));
     auto& ends = circuits_[rank];
     ends.push_back({circuit, std::move(lane)});
     std::stable_sort(ends.begin(), ends.end(), [this](const End& a, const End& b) {
@@ -226,7 +229,7 @@ class NetworkImpl final : public Network {
 
 std::vector<std::shared_ptr<Window>> make_windows(const NetworkOptions& options) {
   std::vector<std::size_t> bytes(static_cast<std::size_t>(options.fabric.size),
-                                 options.shape.window_bytes);
+                                 options.far_shape.window_bytes);
   for (const Neighbour& neighbour : neighbours(options)) {
     const std::size_t hops = circuits_over(options.fabric, neighbour.cable).size();
     bytes[static_cast<std::size_t>(neighbour.rank)] = hop_region(options, hops).offset;

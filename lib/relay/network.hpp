@@ -17,8 +17,9 @@ struct NetworkOptions {
   topology::Fabric fabric;  ///< ring, path or pair
   topology::Placement placement = topology::Placement::identity(1);
   int rank = 0;
-  transport::WindowShape shape;  ///< of the channels between every two ranks
-  std::uint32_t hop_slots = 4;   ///< messages of one circuit that a node holds, per direction
+  transport::WindowShape shape;      ///< of the channels between neighbours
+  transport::WindowShape far_shape;  ///< and between all others; messages of the same size
+  std::uint32_t hop_slots = 4;       ///< messages of one circuit that a node holds, per direction
 };
 
 /// The windows that a rank's peers put into, by rank (null for its own). The same shape on both

@@ -43,6 +43,9 @@ class Cabling {
   [[nodiscard]] virtual const LaneSpec& spec(std::size_t index) const = 0;
   virtual void set_seconds_per_byte(std::size_t index, double seconds) = 0;
 
+  /// Moves what is under way on all lanes, with as few questions to the kernel as possible: until
+  /// the next call the progress() of a lane that has nothing new costs nothing.
+  virtual bool poll() = 0;
   /// Answers callers, calls again where a lane is lost. To be called often; cheap when there is
   /// nothing to do. True when a lane was lost or has come back since the last call.
   virtual bool tend() = 0;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -75,6 +76,13 @@ class Lane {
   [[nodiscard]] virtual std::uint64_t bytes_in() const noexcept { return 0; }
 };
 
+/// Bytes of window that two channels per lane need, see cable/channel.hpp.
+struct WindowShape {
+  std::uint32_t slots = 0;
+  std::uint32_t slot_bytes = 0;
+  std::size_t window_bytes = 0;
+};
+
 class Board;
 
 /// All lanes of one rank, and what its ranks share.
@@ -84,6 +92,10 @@ class Transport {
   [[nodiscard]] virtual std::string name() const = 0;
   /// Null for the own rank.
   [[nodiscard]] virtual Lane* lane(int peer) noexcept = 0;
+  /// Of the window that the peer puts into, where it is another one than most have.
+  [[nodiscard]] virtual std::optional<WindowShape> shape_to([[maybe_unused]] int peer) const {
+    return std::nullopt;
+  }
   /// All lanes to a peer, where they may fail and come back: channels over them keep what they send
   /// until it is credited. Empty: there is just lane().
   [[nodiscard]] virtual std::vector<Lane*> lanes([[maybe_unused]] int peer) { return {}; }
@@ -107,13 +119,6 @@ class Transport {
   virtual void wake() noexcept = 0;
   /// Sends what is pending, for `limit` at most.
   virtual void close(std::chrono::milliseconds limit) noexcept = 0;
-};
-
-/// Bytes of window that two channels per lane need, see cable/channel.hpp.
-struct WindowShape {
-  std::uint32_t slots = 0;
-  std::uint32_t slot_bytes = 0;
-  std::size_t window_bytes = 0;
 };
 
 }  // namespace sircl::transport

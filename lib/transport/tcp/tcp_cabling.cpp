@@ -86,6 +86,7 @@ void tune(int fd) {
   const int one = 1;
   (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
   (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &kSilenceMs, sizeof kSilenceMs);
+  (void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
 }
 
 class CablingImpl final : public Cabling {
@@ -97,6 +98,7 @@ class CablingImpl final : public Cabling {
     for (LaneSpec& spec : specs) {
       Link link;
       link.lane = std::make_unique<TcpLane>(-1, spec.name, spec.window);
+      link.lane->read_when_told();
       link.spec = std::move(spec);
       links_.push_back(std::move(link));
     }
@@ -167,6 +169,24 @@ class CablingImpl final : public Cabling {
 
   void set_seconds_per_byte(std::size_t index, double seconds) override {
     links_[index].lane->set_seconds_per_byte(seconds);
+  }
+
+  bool poll() override {
+    std::array<epoll_event, 16> events{};
+    const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
+    bool moved = false;
+    for (int i = 0; i < count; ++i) {
+      const int fd = events[static_cast<std::size_t>(i)].data.fd;
+      for (Link& link : links_) {
+        if (!link.watched || link.lane->wait_fd() != fd) continue;
+        link.lane->tell_readable();
+        moved = link.lane->progress() || moved;
+      }
+    }
+    for (Link& link : links_) {
+      if (link.lane->output_pending()) moved = link.lane->progress() || moved;
+    }
+    return moved;
   }
 
   bool tend() override {
@@ -288,7 +308,7 @@ class CablingImpl final : public Cabling {
       }
     }
     pollfd polled{link.calling.get(), POLLOUT, 0};
-    if (poll(&polled, 1, 0) == 0) {
+    if (::poll(&polled, 1, 0) == 0) {
       if (now > link.call_limit) fail(ETIMEDOUT);
       return;
     }

@@ -14,6 +14,11 @@
 #include <thread>
 
 namespace sircl::transport::tcp {
+namespace {
+
+constexpr std::size_t kMostAwaitedBytes = 64U << 10;  // the kernel holds so much for every socket
+
+}  // namespace
 
 bool valid(const Frame& frame, std::size_t window_bytes) noexcept {
   return frame.magic == kFrameMagic &&
@@ -50,6 +55,7 @@ void TcpLane::replace(int fd) noexcept {
   pending_.clear();
   sent_ = 0;
   frame_have_ = 0;
+  least_wanted_ = 1;
   failed_ = false;
 }
 
@@ -126,6 +132,22 @@ bool TcpLane::progress() noexcept {
 }
 
 bool TcpLane::receive() noexcept {
+  if (!when_told_) return read();
+  if (!readable_) return false;
+  readable_ = false;
+  const bool moved = read();
+  want(frame_have_ == sizeof(Frame) ? frame_.bytes - body_.bytes : 1);
+  return moved;
+}
+
+// Nothing can be done with a part of a message, so nobody needs to be woken for it.
+void TcpLane::want(std::size_t bytes) noexcept {
+  const int least = static_cast<int>(std::min<std::size_t>(bytes, kMostAwaitedBytes));
+  if (failed_ || least == least_wanted_) return;
+  if (setsockopt(fd_, SOL_SOCKET, SO_RCVLOWAT, &least, sizeof least) == 0) least_wanted_ = least;
+}
+
+bool TcpLane::read() noexcept {
   bool moved = false;
   while (true) {
     ssize_t got = 0;

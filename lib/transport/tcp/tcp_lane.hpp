@@ -52,6 +52,10 @@ class TcpLane final : public Lane {
   std::size_t backlog() noexcept override;
   double seconds_per_byte() const noexcept override { return seconds_per_byte_; }
 
+  /// For a lane whose descriptor somebody polls together with others: it only reads after
+  /// tell_readable().
+  void read_when_told() noexcept { when_told_ = true; }
+  void tell_readable() noexcept { readable_ = true; }
   void set_seconds_per_byte(double seconds) noexcept { seconds_per_byte_ = seconds; }
   /// Ends the connection for a reason that the socket does not know of.
   void cut(const std::string& reason) noexcept { fail(reason); }
@@ -67,6 +71,8 @@ class TcpLane final : public Lane {
  private:
   void flush() noexcept;
   bool receive() noexcept;
+  bool read() noexcept;
+  void want(std::size_t bytes) noexcept;
   bool consume(const std::byte* data, std::size_t size) noexcept;
   void deliver() noexcept;
   /// Whether the put that is arriving has not come by another lane.
@@ -90,6 +96,9 @@ class TcpLane final : public Lane {
   std::uint64_t bytes_in_ = 0;
   double seconds_per_byte_ = 1;
   std::uint32_t losses_ = 0;
+  int least_wanted_ = 1;  ///< bytes that make the descriptor readable
+  bool when_told_ = false;
+  bool readable_ = false;
   bool failed_ = false;
   std::string reason_;
 };
