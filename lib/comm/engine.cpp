@@ -10,6 +10,11 @@ namespace {
 constexpr std::chrono::milliseconds kServingNap{20};
 constexpr std::chrono::microseconds kSeatNap{500};
 
+SelectionRules on_path(SelectionRules rules) {
+  if (rules.wiring == schedule::Wiring::ring) rules.wiring = schedule::Wiring::path;
+  return rules;
+}
+
 }  // namespace
 
 Status WorkState::wait() {
@@ -27,11 +32,13 @@ Engine::Engine(const EngineOptions& options, std::unique_ptr<transport::Transpor
       verdict_(std::move(verdict)),
       waiter_(options.waiter, failure_, transport_.get(), counters_),
       channels_(*transport_, options.ranks, options.shape),
-      selection_(options.selection),
-      streams_(channels_, options.rank, options.ranks,
-               {options.selection.wiring, options.shape, options.far_slots,
-                selection_.min_slice_bytes()},
-               waiter_, counters_),
+      usual_selection_(options.selection),
+      path_selection_(on_path(options.selection)),
+      selection_(&usual_selection_),
+      streams_(
+          channels_, options.rank, options.ranks,
+          {options.order, options.shape, options.far_slots, usual_selection_.min_slice_bytes()},
+          waiter_, counters_),
       transfers_(channels_, options.rank, options.ranks, options.shape.slot_bytes, counters_),
       must_serve_(transport_->must_serve()) {
   if (transport::Board* board = transport_->board(); board != nullptr) {
@@ -141,8 +148,7 @@ void Engine::work() {
 void Engine::serve() {
   while (serving_.load(std::memory_order_acquire)) {
     if (take_seat()) {
-      transport_->serve();
-      channels_.tend();
+      serve_once();
       leave_seat();
       transport_->rest(kServingNap);
     } else {
@@ -211,11 +217,15 @@ void Engine::drive(const WorkState* until) {
   }
 }
 
+void Engine::serve_once() {
+  transport_->serve();
+  channels_.tend();
+  if (!options_.tend || failure_.failed()) return;
+  if (Status status = options_.tend(); !status.ok()) (void)conclude(status);
+}
+
 void Engine::idle() {
-  if (must_serve_) {
-    transport_->serve();
-    channels_.tend();
-  }
+  if (must_serve_) serve_once();
   if (queued_.load(std::memory_order_relaxed) > 0) drain_queue();
   if (transfers_.idle()) return;
   bool moved = false;
@@ -239,12 +249,27 @@ Status Engine::execute(exec::Operation& operation) {
   return status;
 }
 
+Status Engine::enter_fabric(std::uint64_t sequence) {
+  Status status = waiter_.wait(-1, [&] { return options_.fabric->may_start(sequence); });
+  if (!status.ok()) return status;
+  if (auto order = options_.fabric->change_before(sequence)) {
+    const bool usual = order->wiring == options_.selection.wiring;
+    selection_.store(usual ? &usual_selection_ : &path_selection_);
+    streams_.set_order(*std::move(order));
+  }
+  return {};
+}
+
 Status Engine::execute_inner(exec::Operation& operation) {
+  const std::uint64_t sequence = ++sequence_;
+  if (options_.fabric) {
+    if (Status status = enter_fabric(sequence); !status.ok()) return status;
+  }
   const std::size_t bytes = exec::longest_block(operation) * size_of(operation.type);
-  const Choice choice = selection_.choose(operation.collective, bytes);
+  const Choice choice = selection().choose(operation.collective, bytes);
   operation.algorithm = choice.algorithm;
   transport::OperationTag& tag = operation.tag;
-  tag.sequence = ++sequence_;
+  tag.sequence = sequence;
   tag.count = operation.count;
   tag.root = operation.root;
   tag.kind = static_cast<std::uint8_t>(operation.collective);

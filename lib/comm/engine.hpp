@@ -15,6 +15,7 @@
 #include <thread>
 #include <variant>
 
+#include "comm/fabric_state.hpp"
 #include "comm/selection.hpp"
 #include "comm/work_state.hpp"
 #include "exec/board_executor.hpp"
@@ -30,9 +31,12 @@ struct EngineOptions {
   std::size_t piece_bytes = 0;
   std::size_t single_copy_min_bytes = 0;  ///< on shm, where peers' memory can be read
   transport::WindowShape shape;
+  exec::Order order;                     ///< its wiring is that of `selection`
   std::uint32_t far_slots = UINT32_MAX;  ///< of channels through relays, where there are some
   exec::WaiterOptions waiter;
   SelectionRules selection;
+  std::shared_ptr<FabricState> fabric;  ///< on cables: which of them operations use
+  std::function<Status()> tend;  ///< on cables: called often by whoever drives; see CableKeeper
 };
 
 using Job = std::variant<exec::Operation, exec::Transfer>;
@@ -53,7 +57,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   [[nodiscard]] Failure& failure() noexcept { return failure_; }
   [[nodiscard]] const exec::LiveCounters& counters() const noexcept { return counters_; }
   [[nodiscard]] transport::Transport& transport() noexcept { return *transport_; }
-  [[nodiscard]] const Selection& selection() const noexcept { return selection_; }
+  /// What carries the next operation; from any thread.
+  [[nodiscard]] const Selection& selection() const noexcept { return *selection_.load(); }
   void note_left(int rank) { waiter_.note_left(rank); }
   /// Ends running waits soon after failure() is set.
   void wake() noexcept { transport_->wake(); }
@@ -72,6 +77,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void drive(const WorkState* until);
   Status execute(exec::Operation& operation);
   Status execute_inner(exec::Operation& operation);
+  Status enter_fabric(std::uint64_t sequence);
+  void serve_once();
   Status conclude(const Status& status);
   void count(const Status& status);
   void idle();
@@ -87,7 +94,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::function<Status(const Status&)> verdict_;
   exec::Waiter waiter_;
   exec::Channels channels_;
-  Selection selection_;
+  const Selection usual_selection_;
+  const Selection path_selection_;  ///< for a ring that lacks a cable
+  std::atomic<const Selection*> selection_;
   std::unique_ptr<exec::BoardSync> board_sync_;
   std::unique_ptr<exec::BoardExecutor> boards_;
   std::unique_ptr<exec::SingleCopyExecutor> single_copy_;

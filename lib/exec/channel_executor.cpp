@@ -32,7 +32,7 @@ ChannelExecutor::ChannelExecutor(Channels& channels, int rank, int ranks, const 
     : channels_(channels),
       rank_(rank),
       ranks_(ranks),
-      wiring_(wires.wiring),
+      order_(wires.order),
       waiter_(waiter),
       counters_(counters),
       slot_bytes_(wires.shape.slot_bytes),
@@ -40,6 +40,11 @@ ChannelExecutor::ChannelExecutor(Channels& channels, int rank, int ranks, const 
       direct_step_bytes_(step_room(std::min(wires.shape.slots, wires.far_slots), slot_bytes_)),
       min_slice_bytes_(std::min(wires.min_slice_bytes, step_bytes_ / 2)),
       inputs_(static_cast<std::size_t>(ranks)) {}
+
+void ChannelExecutor::set_order(Order order) {
+  order_ = std::move(order);
+  programs_.clear();
+}
 
 std::size_t ChannelExecutor::parts_of_piece(const Operation& operation) const noexcept {
   const bool all_reduce = operation.collective == schedule::Collective::all_reduce;
@@ -73,7 +78,7 @@ std::uint64_t ChannelExecutor::message_elements(const Operation& operation,
                                                 std::size_t length) const noexcept {
   const std::size_t element = size_of(operation.type);
   const std::uint64_t most = slot_bytes_ / element;
-  if (wiring_ == schedule::Wiring::mesh) return most;
+  if (order_.wiring == schedule::Wiring::mesh) return most;
   const std::size_t longest = length / parts_of_piece(operation) + 1;
   const std::uint64_t share = (longest + kMessagesOfStep - 1) / kMessagesOfStep;
   return std::min(most, std::max<std::uint64_t>(share, kLeastMessageBytes / element));
@@ -96,7 +101,8 @@ Result<std::shared_ptr<const schedule::Program>> ChannelExecutor::program_for(
   request.collective = operation.collective;
   request.algorithm = operation.algorithm;
   // Through relays everybody reaches everybody.
-  request.wiring = operation.algorithm == Algorithm::direct ? schedule::Wiring::mesh : wiring_;
+  request.wiring =
+      operation.algorithm == Algorithm::direct ? schedule::Wiring::mesh : order_.wiring;
   request.size = ranks_;
   request.root = operation.root;
   request.counts = counts_;

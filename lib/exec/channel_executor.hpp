@@ -18,9 +18,15 @@
 
 namespace sircl::exec {
 
+/// Where the ranks sit: on cables neighbours in position share one.
+struct Order {
+  schedule::Wiring wiring = schedule::Wiring::mesh;
+  std::vector<int> rank_at_position;  ///< empty: position = rank
+};
+
 /// How the ranks are joined; the same on every rank.
 struct Wires {
-  schedule::Wiring wiring = schedule::Wiring::mesh;
+  Order order;
   transport::WindowShape shape;          ///< of the channels between neighbours
   std::uint32_t far_slots = UINT32_MAX;  ///< of those through relays
   std::size_t min_slice_bytes = 0;       ///< see schedule::Request::min_slice
@@ -32,6 +38,8 @@ class ChannelExecutor {
                   LiveCounters& counters);
 
   Status run(const Operation& operation);
+  /// For the operations that follow.
+  void set_order(Order order);
 
   /// Bytes of the longest message sequence of one step.
   [[nodiscard]] std::size_t step_bytes() const noexcept { return step_bytes_; }
@@ -68,7 +76,7 @@ class ChannelExecutor {
   Channels& channels_;
   int rank_;
   int ranks_;
-  schedule::Wiring wiring_;
+  Order order_;
   Waiter& waiter_;
   LiveCounters& counters_;
   std::size_t slot_bytes_;
