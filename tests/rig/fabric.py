@@ -220,11 +220,11 @@ def main():
     parser.add_argument("--only", type=int, metavar="NODE", help="run the program there only")
     parser.add_argument("--timeout", type=float, default=600, help="seconds")
     parser.add_argument("--bytes", action="store_true", help="print the bytes that every lane carried")
-    parser.add_argument("program", nargs=argparse.REMAINDER)
-    given = parser.parse_args()
-    program = given.program[1:] if given.program[:1] == ["--"] else given.program
+    words = sys.argv[1:]
+    cut = words.index("--") if "--" in words else len(words)
+    given, program = parser.parse_args(words[:cut]), words[cut + 1:]
     if not program and given.shell is None:
-        parser.error("no program")
+        parser.error("no program: write -- PROGRAM ARGS at the end")
     with Fabric(given.shape, given.lanes, given.rate, given.mtu, given.gso) as fabric:
         for one in given.lane_rate:
             cable, lane, rate = one.split(",")
