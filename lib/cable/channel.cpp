@@ -125,7 +125,7 @@ bool Channel::progress() noexcept {
 
 void Channel::tend() noexcept {
   if (!kept_.empty()) recover();
-  flush_credits();
+  give_credits(1);
 }
 
 void Channel::send(const transport::OperationTag& tag, std::uint32_t stream, std::uint64_t total,
@@ -230,7 +230,10 @@ void Channel::pop(const Message& message) noexcept {
 void Channel::flush_credits() noexcept {
   // A credit that costs a message of its own is held back until a quarter of the slots is owed:
   // mostly it travels in the header of a message going the other way.
-  const std::uint64_t least = lanes_.first().cheap_flags() ? 1 : std::max(1U, region_.slots / 4);
+  give_credits(lanes_.first().cheap_flags() ? 1 : std::max(1U, region_.slots / 4));
+}
+
+void Channel::give_credits(std::uint64_t least) noexcept {
   if (released_ - told_ < least) return;
   const int lane = lanes_.choose(0);
   if (lane == LaneSet::kNone) return;

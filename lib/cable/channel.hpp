@@ -98,7 +98,8 @@ class Channel {
   // Both.
   /// Moves what is under way, and sends again what was lost. True when something may have changed.
   bool progress() noexcept;
-  /// What has to be done although nobody waits here: sending again what was lost, owed credits.
+  /// What has to be done now and then although nobody waits here: sending again what was lost, and
+  /// credits that are owed, so that the other end knows in the end that all was taken.
   void tend() noexcept;
   /// Nothing more will arrive or leave; status() says why.
   [[nodiscard]] bool failed() const noexcept { return kept_.empty() && lanes_.failed(); }
@@ -115,6 +116,7 @@ class Channel {
             std::span<const std::byte> payload, std::size_t bytes) noexcept;
   [[nodiscard]] bool transmit(std::uint64_t index) noexcept;
   void recover() noexcept;
+  void give_credits(std::uint64_t least) noexcept;
 
   static constexpr std::uint64_t kUnknownLosses = ~std::uint64_t{0};
 

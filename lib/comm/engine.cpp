@@ -9,6 +9,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kServingNap{20};
 constexpr std::chrono::microseconds kSeatNap{500};
+constexpr std::chrono::milliseconds kTendEvery{5};
+constexpr std::chrono::milliseconds kDrainLimit{2000};
+constexpr std::chrono::milliseconds kLingerLimit{5000};
 
 SelectionRules on_path(SelectionRules rules) {
   if (rules.wiring == schedule::Wiring::ring) rules.wiring = schedule::Wiring::path;
@@ -219,6 +222,9 @@ void Engine::drive(const WorkState* until) {
 
 void Engine::serve_once() {
   transport_->serve();
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_tend_) return;
+  next_tend_ = now + kTendEvery;
   channels_.tend();
   if (!options_.tend || failure_.failed()) return;
   if (Status status = options_.tend(); !status.ok()) (void)conclude(status);
@@ -296,6 +302,23 @@ Status Engine::conclude(const Status& status) {
   return failure_.status();
 }
 
+void Engine::linger() {
+  const auto until = [this](std::chrono::milliseconds limit, const auto& done) {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    while (!failure_.failed() && !done() && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  };
+  until(kDrainLimit, [this] {
+    if (!take_seat()) return false;
+    const bool taken = channels_.all_taken();
+    leave_seat();
+    return taken;
+  });
+  if (options_.say_goodbye) options_.say_goodbye();
+  until(kLingerLimit, [this] { return waiter_.all_left_but(options_.rank); });
+}
+
 void Engine::stop() {
   {
     const std::lock_guard lock(queue_mutex_);
@@ -324,6 +347,7 @@ void Engine::stop() {
     leave_seat();
   }
   if (server_.joinable()) {
+    linger();
     serving_ = false;
     transport_->wake();
     server_.join();

@@ -36,6 +36,7 @@ struct EngineOptions {
   exec::WaiterOptions waiter;
   SelectionRules selection;
   std::shared_ptr<FabricState> fabric;  ///< on cables: which of them operations use
+  std::function<void()> say_goodbye;    ///< on cables: tells the group that this rank leaves
   std::function<Status()> tend;  ///< on cables: called often by whoever drives; see CableKeeper
 };
 
@@ -62,7 +63,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void note_left(int rank) { waiter_.note_left(rank); }
   /// Ends running waits soon after failure() is set.
   void wake() noexcept { transport_->wake(); }
-  /// Ends what is open, stops the worker, lets sent bytes drain. Idempotent.
+  /// Ends what is open, stops the worker, lets sent bytes drain. On cables others may still need
+  /// what they sent through this node, so it waits for them to leave too, for some seconds at most.
+  /// Idempotent.
   void stop();
 
  private:
@@ -79,6 +82,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Status execute_inner(exec::Operation& operation);
   Status enter_fabric(std::uint64_t sequence);
   void serve_once();
+  void linger();
   Status conclude(const Status& status);
   void count(const Status& status);
   void idle();
@@ -108,6 +112,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::deque<Queued> collectives_;
   std::uint64_t sequence_ = 0;
   const exec::Operation* current_ = nullptr;
+  std::chrono::steady_clock::time_point next_tend_;
 
   std::mutex queue_mutex_;
   std::condition_variable queue_filled_;

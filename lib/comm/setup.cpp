@@ -315,6 +315,7 @@ Result<std::unique_ptr<Setup>> set_up(config::Settings settings, bootstrap::Laun
   if (!transport) return transport.status();
 
   bootstrap::Member* member = setup->member.get();
+  if (layout) options.say_goodbye = [member] { member->leave(); };
   setup->engine =
       std::make_shared<Engine>(options, *std::move(transport), [member](const Status& mine) {
         return member != nullptr ? member->report_failure(mine) : mine;

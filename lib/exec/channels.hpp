@@ -34,6 +34,14 @@ class Channels {
       if (channel.slot_bytes() > 0) channel.tend();  // none leads to the own rank
     }
   }
+  /// Whether the peers have taken all that was sent, as far as is known; where that matters.
+  [[nodiscard]] bool all_taken() noexcept {
+    if (!tended_) return true;
+    for (cable::Channel& channel : channels_) {
+      if (channel.slot_bytes() > 0 && channel.outstanding() > 0) return false;
+    }
+    return true;
+  }
   [[nodiscard]] cable::Channel& get(int peer, cable::ChannelUse use) noexcept {
     return channels_[static_cast<std::size_t>(peer) * cable::kChannelsPerLane +
                      static_cast<std::size_t>(use)];

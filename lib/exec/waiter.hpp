@@ -46,6 +46,12 @@ class Waiter {
   /// wrong.
   void set_slow(std::function<void(bool first)> slow) { slow_ = std::move(slow); }
   void note_left(int rank) noexcept { left_[static_cast<std::size_t>(rank)].store(true); }
+  [[nodiscard]] bool all_left_but(int rank) const noexcept {
+    for (int other = 0; other < options_.ranks; ++other) {
+      if (other != rank && !left_[static_cast<std::size_t>(other)].load()) return false;
+    }
+    return true;
+  }
   [[nodiscard]] Failure& failure() noexcept { return failure_; }
 
   /// Polls until `ready()`; the peer waited for (or -1) is named in errors. ready() is called

@@ -16,6 +16,8 @@ using cable::Region;
 using transport::Lane;
 using transport::Window;
 
+constexpr std::chrono::milliseconds kTendEvery{5};
+
 /// The two cables that end at a position, and who is behind them.
 struct Neighbour {
   int cable = 0;
@@ -104,9 +106,11 @@ class NetworkImpl final : public Network {
 
   bool serve() noexcept override {
     bool moved = false;
-    if (cabling_->tend()) {
-      update_circuits();
-      moved = true;
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= next_tend_) {
+      next_tend_ = now + kTendEvery;
+      if (cabling_->tend()) update_circuits();
+      for (const auto& channel : channels_) channel->tend();
     }
     moved = cabling_->poll() || moved;
     return pass_on() || moved;
@@ -174,7 +178,6 @@ class NetworkImpl final : public Network {
   /// Moves messages of circuits one hop further.
   bool pass_on() noexcept {
     bool moved = false;
-    for (const auto& channel : channels_) channel->tend();
     for (const auto& [one, other] : passing_) {
       moved = pass_on(*one, *other) || moved;
       moved = pass_on(*other, *one) || moved;
@@ -222,6 +225,7 @@ class NetworkImpl final : public Network {
   std::vector<std::vector<End>> circuits_;  ///< those that end here, by the rank at the other end
   std::vector<std::pair<Channel*, Channel*>> passing_;
   std::vector<bool> cable_up_;
+  std::chrono::steady_clock::time_point next_tend_;
   std::atomic<std::uint64_t> forwarded_{0};
 };
 

@@ -46,8 +46,8 @@ class Cabling {
   /// Moves what is under way on all lanes, with as few questions to the kernel as possible: until
   /// the next call the progress() of a lane that has nothing new costs nothing.
   virtual bool poll() = 0;
-  /// Answers callers, calls again where a lane is lost. To be called often; cheap when there is
-  /// nothing to do. True when a lane was lost or has come back since the last call.
+  /// Answers callers, calls again where a lane is lost. To be called every few milliseconds. True
+  /// when a lane was lost or has come back since the last call.
   virtual bool tend() = 0;
   /// The host says that an interface lost its link, or has it again.
   virtual void note_link(const std::string& interface, bool up) = 0;

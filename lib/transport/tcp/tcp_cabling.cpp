@@ -38,7 +38,6 @@ static_assert(sizeof(Hello) == 32);
 constexpr milliseconds kHelloLimit{5000};
 constexpr milliseconds kCallLimit{1500};
 constexpr milliseconds kPause{150};         ///< between two calls
-constexpr milliseconds kTendEvery{5};       ///< timers are looked at no more often
 constexpr std::size_t kIncomingLimit = 64;  ///< half-known callers of one lane
 constexpr unsigned kSilenceMs = 3000;       ///< unanswered bytes for so long: the lane is lost
 
@@ -191,8 +190,6 @@ class CablingImpl final : public Cabling {
 
   bool tend() override {
     const auto now = Clock::now();
-    if (now < next_tend_) return false;
-    next_tend_ = now + kTendEvery;
     bool changed = false;
     for (Link& link : links_) changed = tend(link, now) || changed;
     return changed;
@@ -204,7 +201,6 @@ class CablingImpl final : public Cabling {
       link.carrier = up;
       link.next_call = {};
       if (!up) link.lane->cut(fmt::format("has no link on {}", interface));
-      next_tend_ = {};
     }
   }
 
@@ -357,7 +353,6 @@ class CablingImpl final : public Cabling {
   sys::Fd epoll_;
   sys::Fd wake_;
   std::vector<Link> links_;
-  Clock::time_point next_tend_;
 };
 
 }  // namespace
