@@ -17,6 +17,7 @@ using transport::Lane;
 using transport::Window;
 
 constexpr std::chrono::milliseconds kTendEvery{5};
+constexpr std::chrono::milliseconds kProbation{500};
 
 /// The two cables that end at a position, and who is behind them.
 struct Neighbour {
@@ -60,7 +61,10 @@ class NetworkImpl final : public Network {
     for (std::size_t i = 0; i < cabling_->size(); ++i) {
       direct_[static_cast<std::size_t>(cabling_->spec(i).peer)].push_back(&cabling_->lane(i));
     }
-    for (const Neighbour& neighbour : neighbours(options_)) add_hops(neighbour);
+    for (const Neighbour& neighbour : neighbours(options_)) {
+      add_hops(neighbour);
+      own_cables_.push_back({neighbour.cable, true, {}});
+    }
     const int position = options_.placement.position(options_.rank);
     for (auto& [key, hops] : hops_) {
       const Circuit& circuit = hops.circuit;
@@ -110,6 +114,7 @@ class NetworkImpl final : public Network {
     if (now >= next_tend_) {
       next_tend_ = now + kTendEvery;
       if (cabling_->tend()) update_circuits();
+      for (OwnCable& cable : own_cables_) watch(cable, now);
       for (const auto& channel : channels_) channel->tend();
     }
     moved = cabling_->poll() || moved;
@@ -138,6 +143,12 @@ class NetworkImpl final : public Network {
   }
 
  private:
+  /// What was last said of a cable that ends here.
+  struct OwnCable {
+    int number = 0;
+    bool said_up = true;
+    std::chrono::steady_clock::time_point good_since;  ///< while it works but was said to be down
+  };
   /// The channels of one circuit at this node: one at an end of it, two in between.
   struct Hops {
     Circuit circuit;
@@ -202,6 +213,29 @@ class NetworkImpl final : public Network {
     return moved;
   }
 
+  /// A loss is said at once; a return after a while, so that a flapping cable is not used each
+  /// time.
+  void watch(OwnCable& cable, std::chrono::steady_clock::time_point now) {
+    const bool up = !cable_lost(cable.number);
+    if (up == cable.said_up) {
+      cable.good_since = now;
+      return;
+    }
+    if (!up) cable.good_since = now;
+    if (up && now - cable.good_since < kProbation) return;
+    cable.said_up = up;
+    if (options_.on_cable) options_.on_cable(cable.number, up, up ? "" : trouble(cable.number));
+  }
+
+  [[nodiscard]] std::string trouble(int cable) const {
+    std::string text;
+    for (std::size_t i = 0; i < cabling_->size(); ++i) {
+      if (cabling_->spec(i).cable != cable) continue;
+      text += (text.empty() ? "" : "; ") + cabling_->lane(i).status().message();
+    }
+    return text;
+  }
+
   /// A circuit is of use while no cable on its way is down, as far as is known here.
   void update_circuits() {
     for (const auto& ends : circuits_) {
@@ -225,6 +259,7 @@ class NetworkImpl final : public Network {
   std::vector<std::vector<End>> circuits_;  ///< those that end here, by the rank at the other end
   std::vector<std::pair<Channel*, Channel*>> passing_;
   std::vector<bool> cable_up_;
+  std::vector<OwnCable> own_cables_;
   std::chrono::steady_clock::time_point next_tend_;
   std::atomic<std::uint64_t> forwarded_{0};
 };
