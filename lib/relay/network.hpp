@@ -22,6 +22,9 @@ struct NetworkOptions {
   transport::WindowShape shape;      ///< of the channels between neighbours
   transport::WindowShape far_shape;  ///< and between all others; messages of the same size
   std::uint32_t hop_slots = 4;       ///< messages of one circuit that a node holds, per direction
+  /// Called by serve() when a cable of this rank has lost its last lane, with the reason, and when
+  /// it has worked again for a while.
+  std::function<void(int cable, bool up, const std::string& reason)> on_cable;
 };
 
 /// The windows that a rank's peers put into, by rank (null for its own). The same shape on both
