@@ -8,6 +8,7 @@
 #include <string>
 
 #include "local_launcher.hpp"
+#include "local_ranks/private_directory.hpp"
 #include "options.hpp"
 #include "output_files.hpp"
 #include "output_table.hpp"
@@ -95,8 +96,11 @@ int run_only_peers(const BenchOptions& options, Peers& peers) {
 }
 
 int run_local(const BenchOptions& options) {
-  const auto directory = PrivateDirectory::make();
-  if (!directory) return 2;
+  const auto directory = local::PrivateDirectory::make("sircl-bench");
+  if (!directory) {
+    std::perror("ring_allreduce_bench: cannot make a directory in /tmp");
+    return 2;
+  }
   Peers peers;
   for (const std::string& name : options.peers) {
     const std::string problem =

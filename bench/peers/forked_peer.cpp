@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstdio>
 
-#include "../pinning.hpp"
+#include "local_ranks/pinning.hpp"
 
 namespace sircl::bench {
 
@@ -18,7 +18,7 @@ int fork_ranks(int ranks, const std::function<int(int rank)>& body) {
     const pid_t pid = fork();
     if (pid == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
-      pin_to_core_of(rank);
+      local::pin_to_core_of(rank);
       const int code = body(rank);
       std::fflush(nullptr);
       _exit(code);

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "../pinning.hpp"
 #include "half.hpp"
+#include "local_ranks/pinning.hpp"
 #include "peer_server.hpp"
 
 namespace sircl::bench {
@@ -174,7 +174,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s SOCKET, started by the bench\n", argv[0]);
     return 2;
   }
-  sircl::bench::pin_to_core_of(sircl::bench::launcher_rank());
+  sircl::local::pin_to_core_of(sircl::bench::launcher_rank());
   MPI_Init(nullptr, nullptr);
   int code = 0;
   {

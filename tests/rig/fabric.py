@@ -56,7 +56,7 @@ class Fabric(Faults):
         self.lanes, self.default_rate, self.default_mtu, self.gso = lanes, rate, mtu, gso
         self.namespaces = []
         self.programs = []
-        self._port = 20_000
+        self.last_port = 20_000  # of the group that was started last
 
     @property
     def name(self):
@@ -137,8 +137,8 @@ class Fabric(Faults):
         rank too, and None takes the name away. `bare`: nothing that tells a rank who it is.
         """
         order = list(order) if order else list(range(self.nodes))
-        self._port += 1
-        root = f"{self.lan_address(order.index(0))}:{self._port}"
+        self.last_port += 1
+        root = f"{self.lan_address(order.index(0))}:{self.last_port}"
         programs = {}
         for node, rank in enumerate(order):
             own = {"SIRCL_RANK": rank, "SIRCL_SIZE": len(order), "SIRCL_ROOT": root, "SIRCL_SECRET": "rig",

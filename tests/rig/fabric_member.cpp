@@ -179,7 +179,8 @@ std::string collectives(Communicator& comm) {
   return wrong.empty() ? "" : "in a part: " + wrong;
 }
 
-int loop(Communicator& comm, double seconds, std::size_t largest) {
+int loop(Communicator& comm, const std::string& until, std::size_t largest) {
+  const double seconds = std::strtod(until.c_str(), nullptr);
   const auto begin = Clock::now();
   const std::vector<int> ranks = everybody(comm);
   std::vector<float> data;
@@ -200,7 +201,10 @@ int loop(Communicator& comm, double seconds, std::size_t largest) {
     std::fflush(stdout);
     bytes = bytes < largest ? std::min(bytes * 8, largest) : 64;
     if (bytes != 64) continue;
-    go_on = seconds_since(begin) < seconds ? 1 : 0;  // one clock decides for everybody
+    // One rank decides for everybody.
+    const bool over =
+        seconds > 0 ? seconds_since(begin) >= seconds : access(until.c_str(), F_OK) == 0;
+    go_on = over ? 0 : 1;
     status = comm.broadcast(&go_on, &go_on, 1, DataType::i32, 0);
     if (!status.ok()) return give_up("failed: " + status.to_string());
     if (go_on == 0) break;
@@ -280,7 +284,7 @@ int main(int argc, char** argv) {
         mode == "flood" ? all_pairs(*comm, number(1) / sizeof(float)) : collectives(*comm);
     code = wrong.empty() ? 0 : give_up(wrong);
   } else if (mode == "loop" && words.size() >= 2) {
-    code = loop(*comm, std::stod(words[1]), words.size() > 2 ? number(2) : std::size_t{16} << 20);
+    code = loop(*comm, words[1], words.size() > 2 ? number(2) : std::size_t{16} << 20);
   } else if (mode == "opposite" && words.size() == 3) {
     code = opposite(*comm, number(1), static_cast<int>(number(2)));
   } else if (mode == "measure" && words.size() == 5) {
