@@ -1,7 +1,6 @@
 // Messages over the functions themselves: who hears whom, whatever the addresses promise.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "probe/proof_message.hpp"
 #include "sircl/status.hpp"
 #include "topology/candidates.hpp"
 #include "topology/discovery.hpp"
@@ -17,7 +17,7 @@ namespace sircl::probe {
 
 struct ProveOptions {
   int rank = 0;
-  std::array<std::byte, 16> key{};        ///< the group's own; messages without it are not heard
+  ProofKey key{};                         ///< the group's own; messages without it are not heard
   std::chrono::milliseconds limit{1000};  ///< how long at most, when somebody does not answer
   std::function<bool()> cancelled;        ///< empty: never
 };
@@ -35,7 +35,9 @@ class Prover {
   /// To be published: where this rank listens.
   [[nodiscard]] virtual std::string address() const = 0;
   /// All ranks at once. `addresses`: by rank, what they published. Ends as soon as every candidate
-  /// of this rank is proved in both directions and the far ends know it too, else at the limit.
+  /// of this rank whose ends are up is proved in both directions and the far ends know it too, else
+  /// at the limit. A function that is up and in no proved candidate gets some time to hear whom it
+  /// is cabled to.
   virtual std::vector<topology::Heard> run(std::span<const topology::Functions> by_rank,
                                            std::span<const topology::Candidate> candidates,
                                            std::span<const std::string> addresses) = 0;
