@@ -55,6 +55,14 @@ struct Notice {
   std::string text;  ///< one line; the first `died` or `failed` is the group's verdict
 };
 
+/// Which cables of the fabric the group uses, agreed on in rounds: prepare on every rank, then
+/// commit on every rank. Called on the member's own thread; must not block, nor call back into it.
+struct CableWatch {
+  /// The promise: the first operation that will wait for the commit.
+  std::function<std::uint64_t(const std::vector<bool>& up)> on_prepare;
+  std::function<void(const std::vector<bool>& up, std::uint64_t from)> on_commit;
+};
+
 struct JoinOptions {
   std::string host;
   std::uint16_t port = 0;
@@ -89,6 +97,15 @@ class Member {
   /// the hub heard of (perhaps another rank's), or `mine` when the hub does not answer within two
   /// seconds.
   virtual Status report_failure(const Status& mine) = 0;
+  virtual void watch_cables(int count, CableWatch watch) {
+    (void)count;
+    (void)watch;
+  }
+  virtual void report_cable(int cable, bool up, const std::string& reason) {
+    (void)cable;
+    (void)up;
+    (void)reason;
+  }
   /// Says goodbye, so that the closed connection is not taken for a death. Idempotent, does not
   /// wait.
   virtual void leave() = 0;

@@ -27,6 +27,7 @@ struct Launch {
   RootAddress root;
   std::string group;           ///< job name, so that two jobs on one host cannot meet by mistake
   bool hub_elsewhere = false;  ///< the hub runs already (unique id): rank 0 does not start one
+  bool part = false;           ///< of a group that was made before: by split()
   std::string
       source;  ///< "SIRCL_*", "torchrun", "Open MPI", "PMI", "PMIx", "Slurm", or "single process"
 };

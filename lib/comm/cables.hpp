@@ -20,6 +20,7 @@ struct CablesOptions {
   std::array<std::byte, 16> token{};
   std::chrono::milliseconds timeout{60'000};
   std::function<bool()> cancelled;
+  bool measure = true;  ///< else costs and speeds are left as they are
 };
 
 struct Cables {

@@ -43,15 +43,17 @@ Result<std::optional<schedule::Algorithm>> forced_algorithm(const config::Settin
 
 }  // namespace
 
-Result<Checked> check_settings(const config::Settings& settings, int size) {
+Result<Checked> check_settings(const config::Settings& settings, int size, GroupKind kind) {
   const std::string simd = settings.text("SIRCL_SIMD");
   if (!simd.empty() && simd != "auto") {
     if (Status status = reduce::force_target(simd); !status.ok()) return status;
   }
   Checked checked;
-  auto fabric = cabled_fabric(settings, size);
-  if (!fabric) return fabric.status();
-  checked.fabric = *fabric;
+  if (kind == GroupKind::whole) {
+    auto fabric = cabled_fabric(settings, size);
+    if (!fabric) return fabric.status();
+    checked.fabric = *fabric;
+  }
   auto algorithm = forced_algorithm(settings);
   if (!algorithm) return algorithm.status();
   checked.algorithm = *algorithm;

@@ -1,6 +1,7 @@
 // Settings that only the group's size or this host can judge, before anything is connected.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -17,8 +18,12 @@ struct Checked {
   std::vector<int> processors;                   ///< dealt out by SIRCL_PIN; empty: do not bind
 };
 
+/// Parts come from split(): what SIRCL_FABRIC says is said of the whole.
+enum class GroupKind : std::uint8_t { whole, part };
+
 /// Also puts SIRCL_SIMD into force.
-Result<Checked> check_settings(const config::Settings& settings, int size);
+Result<Checked> check_settings(const config::Settings& settings, int size,
+                               GroupKind kind = GroupKind::whole);
 
 /// One warning for each setting that is set but does nothing in this version.
 void warn_of_idle_settings(const config::Settings& settings);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "comm/retired_parts.hpp"
 #include "comm/setup.hpp"
 #include "sircl/communicator.hpp"
 
@@ -13,6 +14,12 @@ class CommunicatorImpl {
  public:
   CommunicatorImpl(std::unique_ptr<Setup> setup, Options options)
       : setup_(std::move(setup)), options_(std::move(options)) {}
+  /// A part of `whole` that others may reach through this rank: it is kept by `whole` after its
+  /// end, and keeps `whole` until then.
+  void be_part(std::shared_ptr<CommunicatorImpl> whole, std::uint64_t number) {
+    whole_ = std::move(whole);
+    number_ = number;
+  }
   ~CommunicatorImpl();
 
   [[nodiscard]] int rank() const noexcept { return setup_->launch.rank; }
@@ -22,10 +29,14 @@ class CommunicatorImpl {
   void abort(std::string_view reason);
   /// What a part of this communicator is made with.
   [[nodiscard]] const Options& child_options() const noexcept { return options_; }
+  [[nodiscard]] RetiredParts& parts() noexcept { return parts_; }
 
  private:
   std::unique_ptr<Setup> setup_;
   Options options_;
+  RetiredParts parts_;
+  std::shared_ptr<CommunicatorImpl> whole_;
+  std::uint64_t number_ = 0;  ///< among the parts of `whole_`
 };
 
 /// Runs the job, or collects it while this thread is in a group.

@@ -302,24 +302,31 @@ Status Engine::conclude(const Status& status) {
   return failure_.status();
 }
 
-void Engine::linger() {
-  const auto until = [this](std::chrono::milliseconds limit, const auto& done) {
-    const auto end = std::chrono::steady_clock::now() + limit;
-    while (!failure_.failed() && !done() && std::chrono::steady_clock::now() < end) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  };
-  until(kDrainLimit, [this] {
+template <typename Done>
+void Engine::serve_until(std::chrono::milliseconds limit, const Done& done) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!failure_.failed() && !done() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+void Engine::drain_and_leave() {
+  if (std::exchange(left_, true)) return;
+  serve_until(kDrainLimit, [this] {
     if (!take_seat()) return false;
     const bool taken = channels_.all_taken();
     leave_seat();
     return taken;
   });
   if (options_.say_goodbye) options_.say_goodbye();
-  until(kLingerLimit, [this] { return waiter_.all_left_but(options_.rank); });
 }
 
-void Engine::stop() {
+void Engine::retire() {
+  end_work();
+  if (server_.joinable()) drain_and_leave();
+}
+
+void Engine::end_work() {
   {
     const std::lock_guard lock(queue_mutex_);
     if (stopping_) return;
@@ -346,8 +353,14 @@ void Engine::stop() {
     if (failure_.failed()) drive(nullptr);
     leave_seat();
   }
+}
+
+void Engine::stop() {
+  end_work();
+  if (std::exchange(stopped_, true)) return;
   if (server_.joinable()) {
-    linger();
+    drain_and_leave();
+    serve_until(kLingerLimit, [this] { return waiter_.all_left_but(options_.rank); });
     serving_ = false;
     transport_->wake();
     server_.join();

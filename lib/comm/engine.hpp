@@ -63,6 +63,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void note_left(int rank) { waiter_.note_left(rank); }
   /// Ends running waits soon after failure() is set.
   void wake() noexcept { transport_->wake(); }
+  /// Ends what is open and says goodbye, but goes on passing on what is for others until stop().
+  void retire();
   /// Ends what is open, stops the worker, lets sent bytes drain. On cables others may still need
   /// what they sent through this node, so it waits for them to leave too, for some seconds at most.
   /// Idempotent.
@@ -82,7 +84,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Status execute_inner(exec::Operation& operation);
   Status enter_fabric(std::uint64_t sequence);
   void serve_once();
-  void linger();
+  void end_work();
+  void drain_and_leave();
+  template <typename Done>
+  void serve_until(std::chrono::milliseconds limit, const Done& done);
   Status conclude(const Status& status);
   void count(const Status& status);
   void idle();
@@ -120,6 +125,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::atomic<std::size_t> queued_{0};
   bool unfinished_ = false;  ///< under queue_mutex_: open work was left for the worker
   bool stopping_ = false;
+  bool left_ = false;     ///< goodbye was said
+  bool stopped_ = false;  ///< and nothing is passed on any more
   std::thread worker_;
   std::thread server_;  ///< on cables: passes on for others while nobody drives
   const bool must_serve_;

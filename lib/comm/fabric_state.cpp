@@ -15,8 +15,8 @@ std::uint64_t FabricState::prepare(const std::vector<bool>& up) {
   {
     const std::lock_guard lock(mutex_);
     heard_up_ = up;
+    heard_.fetch_add(1, std::memory_order_release);
   }
-  heard_.store(true, std::memory_order_release);
   // Either an operation sees the limit before it starts, or it is seen here to have started: both
   // sides write first and then read, in one order for all (sequentially consistent).
   std::uint64_t limit = 0;
@@ -54,10 +54,10 @@ std::optional<exec::Order> FabricState::change_before(std::uint64_t sequence) {
   return order_now;
 }
 
-std::optional<std::vector<bool>> FabricState::heard() {
-  if (!heard_.load(std::memory_order_acquire)) return std::nullopt;
+std::optional<std::vector<bool>> FabricState::heard(std::uint64_t& seen) {
+  if (heard_.load(std::memory_order_acquire) == seen) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  heard_.store(false, std::memory_order_relaxed);
+  seen = heard_.load(std::memory_order_relaxed);
   return heard_up_;
 }
 

@@ -34,9 +34,9 @@ class FabricState {
   [[nodiscard]] bool may_start(std::uint64_t sequence) noexcept;
   /// The order of the ranks on the cables from this operation on, if it changes with it.
   [[nodiscard]] std::optional<exec::Order> change_before(std::uint64_t sequence);
-  /// The cables as they were heard of last, if that is news since the last call: for relays, which
-  /// need no agreement.
-  [[nodiscard]] std::optional<std::vector<bool>> heard();
+  /// The cables as they were heard of last, if that is news to a caller who has seen so many
+  /// reports; `seen` grows. For relays, which need no agreement.
+  [[nodiscard]] std::optional<std::vector<bool>> heard(std::uint64_t& seen);
 
   /// The order while these cables work. On a ring that lacks one cable: the path that is left.
   [[nodiscard]] exec::Order order(const std::vector<bool>& up) const;
@@ -54,8 +54,8 @@ class FabricState {
   topology::Layout layout_;
   std::atomic<std::uint64_t> started_{0};
   std::atomic<std::uint64_t> limit_{kNoLimit};
-  std::atomic<bool> news_{false};   ///< changes_ is not empty
-  std::atomic<bool> heard_{false};  ///< heard_up_ was not fetched yet
+  std::atomic<bool> news_{false};        ///< changes_ is not empty
+  std::atomic<std::uint64_t> heard_{0};  ///< reports so far; heard_up_ is the last one
   std::mutex mutex_;
   std::deque<Change> changes_;
   std::vector<bool> heard_up_;

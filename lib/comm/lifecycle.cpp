@@ -5,11 +5,14 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "base/log.hpp"
 #include "bootstrap/join.hpp"
 #include "bootstrap/unique_id.hpp"
+#include "comm/checks.hpp"
 #include "comm/communicator_impl.hpp"
+#include "comm/fabric_setup.hpp"
 
 namespace sircl {
 namespace {
@@ -36,14 +39,14 @@ void configure_log(const config::Settings& settings) {
   }
 }
 
-Result<std::shared_ptr<detail::CommunicatorImpl>> start(config::Settings settings,
-                                                        bootstrap::Launch launch,
-                                                        std::unique_ptr<bootstrap::Root> root,
-                                                        const Options& options) {
+Result<std::shared_ptr<detail::CommunicatorImpl>> start(
+    config::Settings settings, bootstrap::Launch launch, std::unique_ptr<bootstrap::Root> root,
+    const Options& options, std::optional<detail::FabricPart> part = std::nullopt) {
   // The first communicator names the process: in a part of its group it has another number.
   static std::once_flag named;
   std::call_once(named, [&launch] { log::set_rank(launch.rank); });
-  auto setup = detail::set_up(std::move(settings), std::move(launch), std::move(root));
+  auto setup =
+      detail::set_up(std::move(settings), std::move(launch), std::move(root), std::move(part));
   if (!setup) return setup.status();
   auto impl = std::make_shared<detail::CommunicatorImpl>(*std::move(setup), options);
   if (impl->rank() == 0) log::info(detail::describe(*impl));
@@ -66,6 +69,37 @@ Result<UniqueId> start_waiting_hub(const config::Settings& settings, const std::
   const std::lock_guard lock(hubs.mutex);
   hubs.by_group[group] = *std::move(root);
   return id;
+}
+
+/// The communicator of a unique id, on the cables of a part if there is one.
+Result<std::shared_ptr<detail::CommunicatorImpl>> start_by_id(
+    const UniqueId& id, int rank, int size, const Options& options, detail::GroupKind kind,
+    std::optional<detail::FabricPart> part = std::nullopt) {
+  auto settings = config::Settings::load(options.values());
+  if (!settings) return settings.status();
+  configure_log(*settings);
+  const auto parts = bootstrap::decode_unique_id(id);
+  if (!parts) return parts.status();
+  bootstrap::Launch launch;
+  launch.rank = rank;
+  launch.size = size;
+  launch.local_rank = rank;
+  launch.root.host = parts->host;
+  launch.root.port = parts->port;
+  launch.group = parts->group;
+  launch.source = "unique id";
+  launch.hub_elsewhere = true;
+  launch.part = kind == detail::GroupKind::part;
+  std::unique_ptr<bootstrap::Root> root;
+  {
+    WaitingHubs& hubs = waiting_hubs();
+    const std::lock_guard lock(hubs.mutex);
+    if (const auto found = hubs.by_group.find(parts->group); found != hubs.by_group.end()) {
+      root = std::move(found->second);
+      hubs.by_group.erase(found);
+    }
+  }
+  return start(*std::move(settings), std::move(launch), std::move(root), options, std::move(part));
 }
 
 }  // namespace
@@ -95,30 +129,7 @@ Result<Communicator> Communicator::create(const UniqueId& id, int rank, int size
     return {StatusCode::invalid_argument,
             fmt::format("create: rank {} of {} does not exist; ranks are 0 to size-1", rank, size)};
   }
-  auto settings = config::Settings::load(options.values());
-  if (!settings) return settings.status();
-  configure_log(*settings);
-  const auto parts = bootstrap::decode_unique_id(id);
-  if (!parts) return parts.status();
-  bootstrap::Launch launch;
-  launch.rank = rank;
-  launch.size = size;
-  launch.local_rank = rank;
-  launch.root.host = parts->host;
-  launch.root.port = parts->port;
-  launch.group = parts->group;
-  launch.source = "unique id";
-  launch.hub_elsewhere = true;
-  std::unique_ptr<bootstrap::Root> root;
-  {
-    WaitingHubs& hubs = waiting_hubs();
-    const std::lock_guard lock(hubs.mutex);
-    if (const auto found = hubs.by_group.find(parts->group); found != hubs.by_group.end()) {
-      root = std::move(found->second);
-      hubs.by_group.erase(found);
-    }
-  }
-  auto impl = start(*std::move(settings), std::move(launch), std::move(root), options);
+  auto impl = start_by_id(id, rank, size, options, detail::GroupKind::whole);
   if (!impl) return impl.status();
   return Communicator(*std::move(impl));
 }
@@ -129,23 +140,46 @@ Result<UniqueId> make_unique_id(int size, const Options& options) {
   return start_waiting_hub(*settings, settings->text("SIRCL_TCP_HOST"), size);
 }
 
-Result<Communicator> Communicator::split(int color, int key) {
-  // Everybody learns everybody's colour and key over the parent itself, then the first of each
-  // colour starts a hub and tells the others where it is, again over the parent.
-  struct Entry {
-    std::int32_t color, key, rank;
-  };
-  const Entry mine{color, key, rank()};
-  std::vector<Entry> all(static_cast<std::size_t>(size()));
-  if (Status status = all_gather(&mine, all.data(), sizeof(Entry), DataType::u8); !status.ok()) {
-    return status;
-  }
-  std::vector<Entry> members;
-  for (const Entry& entry : all) {
+namespace {
+
+/// What every rank tells the others for a split.
+struct SplitEntry {
+  std::int32_t color, key, rank, unused;
+  std::uint64_t oldest;  ///< see RetiredParts
+};
+
+/// Those of one colour, in their new order.
+std::vector<SplitEntry> members_of(const std::vector<SplitEntry>& all, int color) {
+  std::vector<SplitEntry> members;
+  for (const SplitEntry& entry : all) {
     if (entry.color == color) members.push_back(entry);
   }
   std::stable_sort(members.begin(), members.end(),
-                   [](const Entry& a, const Entry& b) { return a.key < b.key; });
+                   [](const SplitEntry& a, const SplitEntry& b) { return a.key < b.key; });
+  return members;
+}
+
+}  // namespace
+
+Result<Communicator> Communicator::split(int color, int key) {
+  detail::Setup& whole = impl_->setup();
+  if (whole.cables && !whole.cables->whole) {
+    return {StatusCode::unsupported,
+            "split: on cables a part of a group cannot be split further, because the ranks outside "
+            "would have to forward for it; split the communicator of all ranks"};
+  }
+  // Everybody learns everybody's colour and key over the parent itself, then the first of each
+  // colour starts a hub and tells the others where it is, again over the parent.
+  detail::RetiredParts& parts = impl_->parts();
+  const SplitEntry mine{color, key, rank(), 0, parts.oldest()};
+  std::vector<SplitEntry> all(static_cast<std::size_t>(size()));
+  if (Status status = all_gather(&mine, all.data(), sizeof mine, DataType::u8); !status.ok()) {
+    return status;
+  }
+  std::uint64_t oldest = mine.oldest;
+  for (const SplitEntry& entry : all) oldest = std::min(oldest, entry.oldest);
+  parts.drop_before(oldest);
+  const std::vector<SplitEntry> members = members_of(all, color);
   const auto count = static_cast<int>(members.size());
   int child_rank = 0;
   while (members[static_cast<std::size_t>(child_rank)].rank != rank()) ++child_rank;
@@ -153,9 +187,7 @@ Result<Communicator> Communicator::split(int color, int key) {
   UniqueId id;
   Status made;
   if (child_rank == 0) {
-    // The parent's data connections are reached from all of its hosts.
-    const detail::Setup& parent = impl_->setup();
-    auto fresh = start_waiting_hub(parent.settings, parent.data_host, count);
+    auto fresh = start_waiting_hub(whole.settings, whole.data_host, count);
     if (fresh) {
       id = *fresh;
     } else {
@@ -168,17 +200,48 @@ Result<Communicator> Communicator::split(int color, int key) {
     return status;
   }
   if (!made.ok()) return made;
-  return create(ids[static_cast<std::size_t>(members.front().rank)], child_rank, count,
-                impl_->child_options());
+  std::optional<detail::FabricPart> part;
+  std::uint64_t number = 0;
+  if (whole.cables) {
+    std::vector<int> ranks;
+    for (const SplitEntry& entry : members) ranks.push_back(entry.rank);
+    auto connected = detail::connect_part(whole, std::move(ranks));
+    if (!connected) return connected.status();
+    part = *std::move(connected);
+    number = parts.begin();
+    if (count == 1) {
+      // Nobody to talk to, but others may need this node between them.
+      parts.retire(number, detail::serve_alone(whole, *std::move(part)));
+      part.reset();
+    }
+  }
+  const bool on_cables = part.has_value();
+  auto impl = start_by_id(ids[static_cast<std::size_t>(members.front().rank)], child_rank, count,
+                          impl_->child_options(), detail::GroupKind::part, std::move(part));
+  if (!impl) {
+    if (on_cables) parts.retire(number, nullptr);
+    return impl.status();
+  }
+  if (on_cables) (*impl)->be_part(impl_, number);
+  return Communicator(*std::move(impl));
 }
 
 namespace detail {
 
 CommunicatorImpl::~CommunicatorImpl() {
   if (setup_->engine) {
-    setup_->engine->stop();
+    if (whole_) {
+      setup_->engine->retire();
+    } else {
+      setup_->engine->stop();
+    }
     write_metrics_file(*this);
   }
+  if (whole_) {
+    whole_->parts().retire(number_, std::move(setup_));
+    return;
+  }
+  parts_.drop_before(UINT64_MAX);
   if (setup_->member) setup_->member->leave();
 }
 

@@ -11,9 +11,9 @@
 #include "bootstrap/agreement.hpp"
 #include "bootstrap/join.hpp"
 #include "comm/agreement.hpp"
-#include "comm/cables.hpp"
 #include "comm/checks.hpp"
 #include "comm/discovery.hpp"
+#include "comm/fabric_setup.hpp"
 #include "comm/notice_box.hpp"
 #include "comm/pin.hpp"
 #include "sircl/communicator.hpp"
@@ -27,7 +27,6 @@ namespace sircl::detail {
 namespace {
 
 constexpr std::size_t kWindowBudget = 24U << 20;  // lane windows of all pairs on shm, together
-constexpr std::uint32_t kFarSlots = 32;  // of channels through relays: as much as both ways hold
 
 std::string random_token() {
   std::random_device device;
@@ -125,11 +124,6 @@ Result<std::unique_ptr<transport::Transport>> connect_tcp(Setup& setup,
                                                           const EngineOptions& options,
                                                           const std::string& token,
                                                           NoticeBox& box) {
-  auto host = data_host(setup);
-  if (Status status = agree(*setup.member, host.status(), "data address"); !status.ok()) {
-    return status;
-  }
-  setup.data_host = *host;
   transport::tcp::Parameters parameters;
   parameters.rank = options.rank;
   parameters.ranks = options.ranks;
@@ -151,31 +145,6 @@ Result<std::unique_ptr<transport::Transport>> connect_tcp(Setup& setup,
     return status;
   }
   return transport;
-}
-
-Result<std::unique_ptr<transport::Transport>> connect_layout(Setup& setup, EngineOptions& options,
-                                                             const std::string& token,
-                                                             NoticeBox& box,
-                                                             const topology::Layout& layout) {
-  const auto slots = static_cast<std::uint32_t>(setup.settings.integer("SIRCL_CABLE_SLOTS"));
-  const auto slot_bytes =
-      static_cast<std::uint32_t>(setup.settings.integer("SIRCL_CABLE_SLOT_BYTES"));
-  options.shape = cable::window_shape(slots, slot_bytes);
-  CablesOptions how;
-  how.rank = options.rank;
-  how.shape = options.shape;
-  options.far_slots = std::min(slots, kFarSlots);
-  how.far_shape = cable::window_shape(options.far_slots, slot_bytes);
-  how.timeout = setup.settings.duration("SIRCL_STARTUP_WAIT_S");
-  std::memcpy(how.token.data(), token.data(), how.token.size());
-  how.cancelled = [&box] { return box.failed(); };
-  auto cables = connect_cables(*setup.member, how, layout);
-  if (!cables) return cables.status();
-  const bool open = layout.fabric.kind == topology::FabricKind::path;
-  options.selection.wiring = open ? schedule::Wiring::path : schedule::Wiring::ring;
-  options.selection.exact = setup.settings.text("SIRCL_NUMERICS") == "exact";
-  options.selection.costs = cables->costs;
-  return std::unique_ptr<transport::Transport>(std::move(cables->network));
 }
 
 Result<Hosts> meet_hosts(bootstrap::Member& member, const Place& mine, int rank) {
@@ -241,12 +210,14 @@ EngineOptions engine_options(const config::Settings& settings, const bootstrap::
 }  // namespace
 
 Result<std::unique_ptr<Setup>> set_up(config::Settings settings, bootstrap::Launch launch,
-                                      std::unique_ptr<bootstrap::Root> root) {
+                                      std::unique_ptr<bootstrap::Root> root,
+                                      std::optional<FabricPart> part) {
   auto setup = std::make_unique<Setup>();
   setup->settings = std::move(settings);
   setup->launch = launch;
   setup->root = std::move(root);
-  const auto checked = check_settings(setup->settings, launch.size);
+  const auto checked = check_settings(setup->settings, launch.size,
+                                      launch.part ? GroupKind::part : GroupKind::whole);
   if (launch.rank == 0) warn_of_idle_settings(setup->settings);
   const Place place = Place::here(
       checked.ok() && !checked->processors.empty() ? checked->processors : allowed_processors());
@@ -294,28 +265,39 @@ Result<std::unique_ptr<Setup>> set_up(config::Settings settings, bootstrap::Laun
   if (!checked->processors.empty()) {
     if (Status status = pin(*setup, checked->processors); !status.ok()) log::warn(status.message());
   }
-  const bool shared_memory = launch.size == 1 || wanted == "shm" || (wanted == "auto" && one_host);
+  const bool shared_memory =
+      !part && (launch.size == 1 || wanted == "shm" || (wanted == "auto" && one_host));
   EngineOptions options = engine_options(setup->settings, launch, shared_memory, hosts);
   options.selection.forced = checked->algorithm;
   options.selection.one_host = one_host;
   Result<std::unique_ptr<transport::Transport>> transport(StatusCode::internal, "not connected");
   std::optional<topology::Layout> layout;
   if (!shared_memory) {
+    auto host = data_host(*setup);
+    if (Status status = agree(*setup->member, host.status(), "data address"); !status.ok()) {
+      return status;
+    }
+    setup->data_host = *host;
+  }
+  if (!shared_memory && !part) {
     auto found = discover(*setup->member, setup->settings, hosts, launch, setup->fabric);
     if (!found) return found.status();
     layout = *std::move(found);
   }
-  if (shared_memory) {
+  if (part) {
+    transport = use_part(*setup, options, *std::move(part));
+    if (Status status = agree(*setup->member, {}, "part"); !status.ok()) return status;
+  } else if (shared_memory) {
     transport = connect_shm(*setup, options, token);
   } else if (layout) {
-    transport = connect_layout(*setup, options, token, *box, *layout);
+    transport = connect_fabric(*setup, options, token, *box, *layout);
   } else {
     transport = connect_tcp(*setup, options, token, *box);
   }
   if (!transport) return transport.status();
 
   bootstrap::Member* member = setup->member.get();
-  if (layout) options.say_goodbye = [member] { member->leave(); };
+  if (setup->cables) options.say_goodbye = [member] { member->leave(); };
   setup->engine =
       std::make_shared<Engine>(options, *std::move(transport), [member](const Status& mine) {
         return member != nullptr ? member->report_failure(mine) : mine;

@@ -122,6 +122,7 @@ class NetworkImpl final : public Network {
   }
 
   transport::Cabling& cabling() noexcept override { return *cabling_; }
+  void set_on_cable(OnCable call) override { on_cable_ = std::move(call); }
 
   void set_cables(const std::vector<bool>& up) override {
     cable_up_ = up;
@@ -224,7 +225,7 @@ class NetworkImpl final : public Network {
     if (!up) cable.good_since = now;
     if (up && now - cable.good_since < kProbation) return;
     cable.said_up = up;
-    if (options_.on_cable) options_.on_cable(cable.number, up, up ? "" : trouble(cable.number));
+    if (on_cable_) on_cable_(cable.number, up, up ? "" : trouble(cable.number));
   }
 
   [[nodiscard]] std::string trouble(int cable) const {
@@ -260,6 +261,7 @@ class NetworkImpl final : public Network {
   std::vector<std::pair<Channel*, Channel*>> passing_;
   std::vector<bool> cable_up_;
   std::vector<OwnCable> own_cables_;
+  OnCable on_cable_;
   std::chrono::steady_clock::time_point next_tend_;
   std::atomic<std::uint64_t> forwarded_{0};
 };

@@ -22,9 +22,6 @@ struct NetworkOptions {
   transport::WindowShape shape;      ///< of the channels between neighbours
   transport::WindowShape far_shape;  ///< and between all others; messages of the same size
   std::uint32_t hop_slots = 4;       ///< messages of one circuit that a node holds, per direction
-  /// Called by serve() when a cable of this rank has lost its last lane, with the reason, and when
-  /// it has worked again for a while.
-  std::function<void(int cable, bool up, const std::string& reason)> on_cable;
 };
 
 /// The windows that a rank's peers put into, by rank (null for its own). The same shape on both
@@ -40,6 +37,10 @@ class Network : public transport::Transport {
                                        std::unique_ptr<transport::Cabling> cabling);
 
   [[nodiscard]] virtual transport::Cabling& cabling() noexcept = 0;
+  /// Called by serve() when a cable of this rank has lost its last lane, with the reason, and when
+  /// it has worked again for a while.
+  using OnCable = std::function<void(int cable, bool up, const std::string& reason)>;
+  virtual void set_on_cable(OnCable call) = 0;
   /// Cables that the group knows to be down, by number: circuits over them are not used.
   virtual void set_cables(const std::vector<bool>& up) = 0;
   /// Whether this rank has no lane left on that cable.

@@ -23,7 +23,7 @@ class LoopbackFabric {
     std::vector<relay::NetworkOptions> options;
     std::vector<std::vector<std::shared_ptr<transport::Window>>> windows;
     for (int rank = 0; rank < fabric.size; ++rank) {
-      options.push_back({fabric, placement_, rank, shape, shape, 4, {}});
+      options.push_back({fabric, placement_, rank, shape, shape, 4});
       windows.push_back(relay::make_windows(options.back()));
       transport::tcp::CablingOptions how;
       how.rank = rank;

@@ -60,8 +60,10 @@ TEST_CASE("operations go on during an agreement, up to the promise") {
   for (std::uint64_t i = 1; i <= 5; ++i) REQUIRE(state.may_start(i));
   const std::uint64_t promise = state.prepare(cut);
   CHECK(promise > 5);
-  CHECK(state.heard() == cut);
-  CHECK_FALSE(state.heard());
+  std::uint64_t seen = 0, late = 0;
+  CHECK(state.heard(seen) == cut);
+  CHECK_FALSE(state.heard(seen));
+  CHECK(state.heard(late) == cut);  // every listener hears of it
   std::uint64_t next = 6;
   while (next < promise) {
     REQUIRE(state.may_start(next));
