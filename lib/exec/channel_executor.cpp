@@ -107,7 +107,9 @@ Result<std::shared_ptr<const schedule::Program>> ChannelExecutor::program_for(
   request.root = operation.root;
   request.counts = counts_;
   request.min_slice = min_slice_bytes_ / size_of(operation.type);
-  auto program = schedule::build(request, rank_);
+  std::span<const int> placed;
+  if (request.wiring != schedule::Wiring::mesh) placed = order_.rank_at_position;
+  auto program = schedule::build_placed(request, placed, rank_);
   if (!program) return program.status();
   if (programs_.size() >= kProgramLimit) programs_.clear();
   auto owned = std::make_shared<const schedule::Program>(*std::move(program));

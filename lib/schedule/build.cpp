@@ -18,12 +18,15 @@ Program build_alone(const Request& request) {
   return finish_program({&only}, 0);
 }
 
+Status has_rank(const Request& request, int rank) {
+  if (rank >= 0 && rank < request.size) return {};
+  return {StatusCode::invalid_argument,
+          fmt::format("schedule: rank {} is none of {} ranks", rank, request.size)};
+}
+
 Result<Program> build(const Request& request, int rank) {
   if (Status status = supports(request); !status.ok()) return status;
-  if (rank < 0 || rank >= request.size) {
-    return {StatusCode::invalid_argument,
-            fmt::format("schedule: rank {} is none of {} ranks", rank, request.size)};
-  }
+  if (Status status = has_rank(request, rank); !status.ok()) return status;
   if (request.size == 1) return build_alone(request);
   if (request.collective == Collective::barrier) return build_barrier(request, rank);
   switch (request.algorithm) {

@@ -1,4 +1,6 @@
-// One builder per algorithm family. Each takes a request that supports() accepted and the rank.
+// One builder per algorithm family. Each takes a request that supports() accepted and the rank,
+// which is the position on the cables (see build_placed). Where direct and exchange add up, the
+// step has one operand per rank, in the order of the ranks.
 #pragma once
 
 #include "schedule/schedule.hpp"
@@ -21,5 +23,8 @@ Program build_path(const Request& request, int rank);
 Program build_barrier(const Request& request, int rank);
 /// What is left of any collective with one rank: the local move.
 Program build_alone(const Request& request);
+
+/// Whether the request has this rank.
+Status has_rank(const Request& request, int rank);
 
 }  // namespace sircl::schedule

@@ -8,6 +8,7 @@
 
 #include "schedule/buffers.hpp"
 #include "schedule/load.hpp"
+#include "schedule/positions.hpp"
 #include "schedule/simulation.hpp"
 #include "schedule/steps.hpp"
 
@@ -17,9 +18,11 @@ namespace {
 /// Checks that need no simulation, for one rank.
 class FormCheck {
  public:
-  FormCheck(const Request& request, const Program& program, int rank, Placement placement)
+  FormCheck(const Request& request, const Program& program, const Positions& positions, int rank,
+            Placement placement)
       : request_(request),
         program_(program),
+        positions_(positions),
         rank_(rank),
         placement_(placement),
         buffers_(request, rank, program.scratch_elements, placement) {}
@@ -83,7 +86,7 @@ class FormCheck {
     if (peer < 0 || peer >= request_.size || peer == rank_) {
       return fault(fmt::format("talks to rank {}", peer));
     }
-    const int hops = std::abs(peer - rank_);
+    const int hops = std::abs(positions_.position(peer) - positions_.position(rank_));
     const bool adjacent =
         hops == 1 || (request_.wiring == Wiring::ring && hops == request_.size - 1);
     if (request_.wiring != Wiring::mesh && !adjacent) {
@@ -155,6 +158,7 @@ class FormCheck {
 
   const Request& request_;
   const Program& program_;
+  const Positions& positions_;
   int rank_;
   Placement placement_;
   Buffers buffers_;
@@ -185,14 +189,18 @@ Status check_load(const Request& request, std::span<const Program> programs) {
 
 }  // namespace
 
-Status check_programs(const Request& request, std::span<const Program> programs) {
+Status check_programs(const Request& request, std::span<const Program> programs,
+                      std::span<const int> rank_at_position) {
   if (programs.size() != static_cast<std::size_t>(request.size)) {
     return {StatusCode::invalid_argument,
             fmt::format("schedule: {} programs for {} ranks", programs.size(), request.size)};
   }
+  const auto positions = Positions::from(rank_at_position, request.size);
+  if (!positions) return positions.status();
   for (const Placement placement : {Placement::separate, Placement::in_place}) {
     for (int rank = 0; rank < request.size; ++rank) {
-      FormCheck form(request, programs[static_cast<std::size_t>(rank)], rank, placement);
+      FormCheck form(request, programs[static_cast<std::size_t>(rank)], *positions, rank,
+                     placement);
       if (Status status = form.run(); !status.ok()) return status;
     }
   }
@@ -208,15 +216,15 @@ Status check_programs(const Request& request, std::span<const Program> programs)
   return check_load(request, programs);
 }
 
-Status check(const Request& request) {
+Status check(const Request& request, std::span<const int> rank_at_position) {
   if (Status status = supports(request); !status.ok()) return status;
   std::vector<Program> programs;
   for (int rank = 0; rank < request.size; ++rank) {
-    auto program = build(request, rank);
+    auto program = build_placed(request, rank_at_position, rank);
     if (!program) return program.status();
     programs.push_back(*std::move(program));
   }
-  return check_programs(request, programs);
+  return check_programs(request, programs, rank_at_position);
 }
 
 }  // namespace sircl::schedule

@@ -9,14 +9,14 @@
 
 namespace sircl::schedule {
 
-/// Builds the programs of all ranks and checks them.
-Status check(const Request& request);
+/// Builds the programs of all ranks and checks them. `rank_at_position`: see build_placed.
+Status check(const Request& request, std::span<const int> rank_at_position = {});
 
 /// Checks given programs (one per rank) against the request; ok, or the first fault found.
 ///
 /// - Form: ranks, ranges, blocks and scratch exist; counts agree; the input is never written; on a
 /// ring or
-///   path only neighbours talk; rounds do not go back.
+///   path only neighbours in position talk; rounds do not go back.
 /// - Independence: streams of a rank never touch memory that another stream of it writes, and a
 /// step never
 ///   reads what it overwrites elsewhere. Hence one simulation stands for every interleaving and
@@ -28,7 +28,8 @@ Status check(const Request& request);
 ///   all_reduce get the same bits, `finish` and `reduce` are right, and the direct and exchange
 ///   sums are in rank order.
 /// - Load: no direction of a cable carries more than its share, in the whole and per round.
-Status check_programs(const Request& request, std::span<const Program> programs);
+Status check_programs(const Request& request, std::span<const Program> programs,
+                      std::span<const int> rank_at_position = {});
 
 /// Executors provide room for at least this many messages of the longest step per ordered pair of
 /// ranks.

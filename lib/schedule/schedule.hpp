@@ -40,7 +40,7 @@ enum class Algorithm : std::uint8_t {
 inline constexpr int kAlgorithmCount = 6;
 
 /// How ranks are joined. On a mesh every pair has a channel; on ring and path only neighbours in
-/// position (position = rank here: the caller renumbers) share a cable.
+/// position share a cable.
 enum class Wiring : std::uint8_t { mesh, ring, path };
 
 /// Whether this collective adds contributions up.
@@ -148,7 +148,14 @@ struct Request {
 /// Whether the algorithm exists for this collective, wiring and size; the text says why not.
 Status supports(const Request& request);
 
-/// The program of `rank`. Only after supports(); pure and deterministic.
+/// The program of `rank`; deterministic. Position r on the cables is that of rank r.
 Result<Program> build(const Request& request, int rank);
+
+/// The same where rank_at_position[p] sits at position p (empty: rank p). Request and program speak
+/// of ranks; neighbours are those in position. direct and exchange add up in the order of the ranks
+/// all the same, so that their bits do not depend on the cabling. invalid_argument unless each rank
+/// sits somewhere once.
+Result<Program> build_placed(const Request& request, std::span<const int> rank_at_position,
+                             int rank);
 
 }  // namespace sircl::schedule
