@@ -50,10 +50,10 @@ install_arm64() {
     as_root dpkg --add-architecture arm64 || return 1
   fi
   install_missing g++-aarch64-linux-gnu qemu-user libc6:arm64 libstdc++6:arm64 \
-    libfmt-dev{,:arm64} libssl-dev{,:arm64} libhwy-dev{,:arm64}
+    libfmt-dev{,:arm64} libssl-dev{,:arm64} libhwy-dev{,:arm64} libnl-route-3-dev{,:arm64}
 }
 
-build_packages=(g++ cmake ninja-build pkg-config libfmt-dev libssl-dev libhwy-dev nlohmann-json3-dev libcli11-dev)
+build_packages=(g++ cmake ninja-build pkg-config libfmt-dev libssl-dev libhwy-dev libnl-route-3-dev nlohmann-json3-dev libcli11-dev)
 peer_packages=(openmpi-bin libopenmpi-dev mpich libmpich-dev)
 [ "$(dpkg --print-architecture)" = amd64 ] && peer_packages+=(libgloo-dev)
 test_packages=(catch2 python3 valgrind ccache)

@@ -56,6 +56,7 @@ class LinkEventsImpl final : public LinkEvents {
     if (message.nlmsg_type != RTM_NEWLINK && !gone) return;
     if (message.nlmsg_len < NLMSG_LENGTH(sizeof(ifinfomsg))) return;
     const auto* info = static_cast<const ifinfomsg*>(NLMSG_DATA(&message));
+    if (info->ifi_family != AF_UNSPEC) return;  // a bridge's news of its members
     Event event;
     // Up and with a carrier.
     event.up = !gone && (info->ifi_flags & IFF_UP) != 0 && (info->ifi_flags & IFF_RUNNING) != 0;
