@@ -1,6 +1,8 @@
 // A fabric of cables inside one process: every node's network, over TCP on the loopback interface.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -77,7 +79,7 @@ class LoopbackFabric {
  private:
   // The kernel refuses to bind to a device of this name, so the address alone has to do.
   static std::string interface_of(int cable, int lane) {
-    return "c" + std::to_string(cable) + "l" + std::to_string(lane);
+    return fmt::format("c{}l{}", cable, lane);
   }
 
   std::vector<transport::LaneSpec> specs(
