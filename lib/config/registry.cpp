@@ -22,7 +22,10 @@ constexpr std::array kRegistry = {
     Setting{"SIRCL_DEBUG", choice, "", "warn", "none|warn|info|trace", "how much is logged", ""},
     Setting{"SIRCL_DEBUG_FILE", text, "", "", "",
             "file that the log is appended to instead of stderr", ""},
-    Setting{"SIRCL_DEVICES", text, "", "", "", "fabric devices; no effect yet", ""},
+    Setting{"SIRCL_DEVICES", text, "", "", "",
+            "interfaces or RDMA devices that may carry lanes: enp1 (prefix), =rocep1s0f0 (exact), "
+            "^eno (not these); comma-separated; no effect yet",
+            ""},
     Setting{"SIRCL_EPOCH", integer, "", "0", "",
             "start-up counter; ranks of another epoch are refused", "", false, false, 0},
     Setting{"SIRCL_FABRIC", text, "", "auto", "", "what is cabled: ring:N, path:N, pair or auto",
